@@ -7,18 +7,21 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "above": {letter: number}, "most": {letter: number}, "loops": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
-        "same": {key: [letter, default]}, "step": true, "activations": {key: [path, ...]},
+        "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
+        "activations": {key: [path, ...]},
         "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
 ``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
-are these; ``excluded`` are keys whose number may be any but these. ``above`` are the letters that must be larger than a number, ``most``
+are these; ``excluded`` are keys whose value may be any but these. ``above`` are the letters that must be larger than a number, ``most``
 their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
 ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``same`` are keys on which no tensor
-depends, which must be null or equal to a letter, with their defaults. ``cache`` is true if the class returns
+depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
+quotient of two other keys, rounded down: the width of heads. ``needed`` are keys that must not be null, with their defaults: without a
+token for padding a classifier takes one text only. ``cache`` is true if the class returns
 the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
 true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
@@ -40,6 +43,7 @@ from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.activations import WORDS, with_activation
+from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
@@ -54,6 +58,8 @@ from paramsym.read.written import Reader
 FORMAT = 1
 FOLDER = "computations"
 _DEEPEST = 64
+KINDS, FULL, SLIDING = "layer_types", "full_attention", "sliding_attention"
+"""The key with the kind of each layer, and usual kinds. If no operator depends on it, the reference's cache still does."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ class Computation:
     windows: tuple[Window, ...]
     equal: tuple[tuple[str, str, bool], ...]
     same: Mapping[str, tuple[str, int]]
+    quotients: Mapping[str, tuple[str, str]]
+    needed: Mapping[str, Value]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
@@ -125,10 +133,21 @@ class Computation:
         limits = {key for _, key, _, _ in self.kept}
         return replace(self, windows=tuple(one for one in self.windows if one.key not in limits))
 
+    def caches(self, values: Mapping[str, Value]) -> bool | None:
+        """Whether the class returns the keys and values of its attention, in which all layers keep as many positions; otherwise False."""
+        kinds = self._listed(values)
+        return self.cache and (len(kinds) == 0 or kinds == {FULL} or (kinds == {SLIDING} and bool(self.kept_by(values))))
+
     def kept_by(self, values: Mapping[str, Value]) -> dict[int | None, int]:
         """Return the most positions whose keys and values a layer keeps, by the kind of layers; None is every kind."""
         found = [(kind, values.get(key, default), more) for kind, key, default, more in self.kept]
-        return {kind: most + more for kind, most, more in found if isinstance(most, int)}
+        return {kind: most + more for kind, most, more in found if isinstance(most, int) and self._listed(values) != {FULL}}
+
+    def _listed(self, values: Mapping[str, Value]) -> set[Value]:
+        """The kinds of attention in a list on which no operator depends, but the cache."""
+        kinds = values.get(KINDS)
+        every = any(kind is None for kind, _, _, _ in self.kept)
+        return set(kinds) if every and isinstance(kinds, tuple) and {*kinds} <= {FULL, SLIDING} else set()
 
     @property
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
@@ -176,11 +195,15 @@ class Computation:
         for key, held in self.held.items():
             other = key in values and not any(_same(values[key], one) for one in held)
             if other and not (key in self.activations and values[key] in WORDS):
-                yield f"{key} is {shown(values[key])}; what the model computes is known for {' or '.join(map(shown, held))}"
+                known = " or ".join(shown(thawed(one)) for one in held)
+                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known for {known}"
+        for key, default in self.needed.items():
+            if values.get(key, default) is None:
+                yield f"{key} is null; what the model computes is known if it is given"
         for key, others in self.excluded.items():
             if key in values and values[key] in others:
-                known = " and ".join(map(shown, others))
-                yield f"{key} is {shown(values[key])}; what the model computes is known for other numbers than {known}"
+                known = " and ".join(shown(thawed(one)) for one in others)
+                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known for other values than {known}"
 
     def _other_windows(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> Iterator[str]:
         for window in self.windows:
@@ -274,10 +297,11 @@ def classes_that_compute(model_type: str) -> list[str]:
     return list(_classes_of(model_type))
 
 
-def keys_of_cache(model_type: str, architecture: str) -> frozenset[str]:
-    """Return the keys that say how many positions a cache keeps; the record of the tensors may not have them."""
+def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
+    """Return the keys on which a computation depends and no tensor; the record of the tensors may not have them."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
-    return frozenset(str(key) for one in forms for _, key, _, _ in one.get("kept", ()))
+    kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
+    return frozenset(key for keys in (*kept, *(one.get("needed", ()) for one in forms)) for key in keys)
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
@@ -317,6 +341,8 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         windows=tuple(Window(*window) for window in one.get("windows", ())),
         equal=tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
         same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
+        quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
+        needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),

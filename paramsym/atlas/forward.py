@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
-from paramsym.algebra.size import Count, Shape, canonical
+from paramsym.algebra.size import Count, Shape, canonical, per
 from paramsym.atlas.computing import Computation, classes_that_compute, computations_for, computes
 from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.orders import DEEPER, Order
@@ -73,7 +73,7 @@ class Forward(Layer):
 
     def returns_keys(self, inputs: Sequence[Shape]) -> bool | None:
         """Whether the keys and values of attention are kept for the next step; None if nothing is, False if it is not known."""
-        return self._form(inputs)[0].cache
+        return self._form(inputs)[0].caches(dict[str, Any](self.values))
 
     def _kept_positions(self, form: Computation) -> dict[str, int]:
         """Return the most positions whose keys and values a layer keeps, by the layer's path; the empty path is that of all layers."""
@@ -114,8 +114,8 @@ class Forward(Layer):
         found, sizes = self._form([value.sizes for value in given])
         found.check(dict[str, Any](self.values), _numbers(found, sizes))
         self._check_letters(found)
-        cache = self._kept_positions(found) if found.cache else None
-        if past() != 0 and not found.step:
+        cache = self._kept_positions(found) if found.caches(dict[str, Any](self.values)) else None
+        if past() != 0 and not (found.step and cache is not None):
             raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
         recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, dict[str, Any](self.values))
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
@@ -190,7 +190,9 @@ class Forward(Layer):
         letters = {size: name for name, size in reversed(self._by_name.items()) if isinstance(size, Symbol)}
         base = {letter: Integer(found.base.get(name, _DEEP)) for letter, name in letters.items()}
         names = templates_at(base, recording.stored, entries)
-        divisions = [(sizes.get(found.letters[one]), sizes.get(found.letters[by])) for one, _, by, _ in found.multiples if by is not None]
+        divided = [(one, by) for one, _, by, _ in found.multiples if by is not None]
+        divided += [(name_of(one), name_of(by)) for key, (one, by) in found.quotients.items() if self._is_exact(found, key)]
+        divisions = [(sizes.get(found.letters[one]), sizes.get(found.letters[by])) for one, by in divided]
         return tuple(exactly(named_entries(recording.stored, names, entries, Put(sizes)), divisions))
 
     @cached_property
@@ -205,7 +207,16 @@ class Forward(Layer):
     def _sizes_of_letters(self, found: Computation) -> dict[Symbol, Any]:
         """The sizes of this model for the letters of the recording."""
         by_name = {**{name_of(key): value for key, value in self._settled.items() if type(value) is int}, **self._by_name}
+        for key, (dividend, divisor) in found.quotients.items():
+            if self._settled.get(key) is None:
+                size, parts = by_name[name_of(dividend)], by_name[name_of(divisor)]
+                by_name[name_of(key)] = per(size, parts) if self._is_exact(found, key) else size // parts
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
+
+    def _is_exact(self, found: Computation, key: str) -> bool:
+        """Whether a key is null in place of an exact quotient."""
+        dividend, divisor = found.quotients[key]
+        return self._settled.get(key) is None and self._settled[dividend] % self._settled[divisor] == 0
 
 
 def _numbers(found: Computation, sizes: Mapping[Symbol, Any]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
-from paramsym.atlas.computing import keys_of_cache
+from paramsym.atlas.computing import keys_beside
 from paramsym.atlas.depth import Patterns, follows
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest, relisted
@@ -25,7 +25,7 @@ from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, 
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
 from paramsym.atlas.tree import Tree, grown
-from paramsym.atlas.values import Value
+from paramsym.atlas.values import Value, frozen_value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError, ParamsymError, StructureError
@@ -306,7 +306,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     try:
         of_class = record["classes"][name]
         values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
-        values |= _of_cache(config, keys_of_cache(model_type, name) - values.keys())
+        values |= _beside(config, keys_beside(model_type, name) - values.keys(), record.get("extra", ()))
         known = tuple(sorted(values.items()))
         numbers = letters_of(_rows_of(model_type, name), values, _followed(model_type, name, known, repr(known)))
         following = tuple(_following(others, numbers))
@@ -328,16 +328,16 @@ def _following(others: Mapping[str, str], numbers: Mapping[str, int]) -> Iterato
             yield name_of(key), name_of(other)
 
 
-def _of_cache(config: Mapping[str, Any], keys: Collection[str]) -> dict[str, Value]:
-    """Return the numbers of positions that a cache keeps, on which no tensor depends.
+def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collection[str]) -> dict[str, Value]:
+    """Return the values of keys on which no tensor depends: how many positions a cache keeps, the token for padding, verified other ones.
 
     Raises:
         OutsideError: another value than a whole number or none.
     """
-    found = {key: config[key] for key in keys if key in config}
+    found = {key: frozen_value(config[key]) for key in keys if key in config}
     for key, value in found.items():
-        if value is not None and type(value) is not int:
-            raise OutsideError(f"{key} is {shown(value)}; write a whole number of positions.")
+        if value is not None and type(value) is not int and key not in verified:
+            raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
     return found
 
 

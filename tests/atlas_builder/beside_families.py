@@ -85,15 +85,20 @@ class Difference:
 
 
 def differences(model_type: str, name: str, draws: int, seed: int = 0) -> list[Difference]:
-    """Compare a class at its default and at drawn configurations with at least one layer; half of them are ``_usual``."""
+    """Compare a class at its default and at drawn configurations with at least one layer; half of them are ``_usual``.
+
+    A classifier of texts has a token for padding: without one the reference takes one text only.
+    """
     draw = random.Random(f"{name} {seed}")
     configure, _ = DECODERS[model_type]
     found: dict[tuple[str, str], Difference] = {}
     for turn in range(draws):
-        config = {"model_type": model_type}
+        config: dict[str, Any] = {"model_type": model_type}
         if turn:
             config |= _usual(configure(draw)) if turn % 2 else configure(draw)
-            config |= {depth: max(1, config[depth]) for depth in _DEPTHS if depth in config and "layer_types" not in config}
+            for depth in (one for one in _DEPTHS if config.get(one) == 0):
+                config = {**config, depth: 1, "layer_types": None}
+        config |= {"pad_token_id": 0} if name.endswith("SequenceClassification") else {}
         for part, where, *said in compared(config, name):
             one = found.setdefault((part, where), Difference(part, where, config=config, said=(said[0], said[1])))
             one.times += 1

@@ -3,7 +3,8 @@
 A class is recorded at its default with few layers, and with other numbers for each of its letters. The numbers of the recording get their
 expressions in the letters of the class's record; other keys are changed one by one to see on which of them the operators depend. Fresh
 configurations with all letters changed at once then have to give exactly what the expressions say. ``atlas_builder.steps`` and
-``atlas_builder.words`` then see whether the forms hold for one more position, and for other activations.
+``atlas_builder.words`` then see whether the forms hold for one more position, and for other activations; ``atlas_builder.rates`` finds
+where training drops entries.
 """
 
 from __future__ import annotations
@@ -74,15 +75,19 @@ _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 _COPY = re.compile(r"\.\d+\.")
 _NOT_GIVEN = re.compile(r"(\S+) is not given")
 _POSITIONS = re.compile(r"position")
+_PADDING, _UNPADDED = "pad_token_id", re.compile(r"padding token")
+"""The key of the token by which a class finds the last position of each text, and what the reference says without it."""
 _FEW = 12
 _LENGTHS = ("S", "T")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 _HEAD = 128
-"""The width of heads if it is given."""
+"""The width of heads if it is given, and null is no quotient."""
 _GROUPS = ("num_key_value_heads", "n_head_kv", "num_kv_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model", "embed_dim", "dim")
 _UNIT = 4
-"""Widths of heads are multiples of it: rotary positions turn halves, or halves of halves."""
+"""Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
+_UNITS, _AGREED = (1, 2), 6
+"""Of what the widths of heads may be multiples, tried when the laws are known, and at how many points these have to agree."""
 _LAYERS, _DEEP = 2, 3
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
 _FAR = 259
@@ -165,6 +170,10 @@ class Class:
     seen: dict[str, Recording | str] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)
     """Keys without a tensor that are equal to a letter: the number of key/value heads of latent attention."""
+    quotients: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Widths of heads that may be null, with the keys of the hidden size and of the number of heads whose quotient they then are."""
+    needed: dict[str, Value] = field(default_factory=dict)
+    """Keys without which the class takes one text only, with their defaults."""
     turns: dict[str, tuple[str, tuple[Value, ...]]] = field(default_factory=dict)
     """Lists with an entry for each layer that are given: the key of the number of layers, and the entries that come by turns."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -193,6 +202,8 @@ class Class:
         for name, _ in self.letters(self.base).following:  # a letter of its own, which a configuration may give
             key = next(key for key in self.entry["keys"] if name_of(key) == name)
             self.base = {**self.base, key: values[key]}
+        self.quotients = dict(self._quotients(values))
+        self.base |= {key: _quotient({**values, **self.base}, *of) for key, of in self.quotients.items()}
         self.layer: Recorded = self.letters(self.base)
         self.keys = {name_of(key): key for key in self.entry["keys"]}
         resolved = self.defaults = self.reference.build(self.base).values
@@ -215,10 +226,23 @@ class Class:
         windowed = (key for key in self.entry["keys"] if _WINDOW.search(key))
         self.windowed = [key for key in windowed if type(resolved.get(key)) is int or resolved.get(key) is None]
         self._relate(resolved)
-        self.refused = RefusedError("no inputs are known that it takes")
-        if next(islice(self.taken(resolved), self.turn, None), None) is None:
-            raise self.refused
+        self._find_inputs(resolved)
         self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
+
+    def _quotients(self, values: Point) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield the widths of heads that are null by default, in place of which the reference then takes a quotient, rounded down."""
+        for key in (one for one, domain in self.entry["keys"].items() if _WIDTH_OF_HEADS.search(one) and "whole" in domain):
+            before = key[: key.rfind(".") + 1]
+            dividend, divisor = (
+                next((before + one for one in listed if type(values.get(before + one)) is int), None) for listed in (_WIDTHS, _HEADS)
+            )
+            if values.get(key) is None and key not in self.given and dividend and divisor:
+                point = {**self.base, key: _quotient({**values, **self.base}, dividend, divisor)}
+                with suppress(RefusedError, ConfigError):
+                    self.letters(point)
+                    shapes, others = ({name: one.shape for name, one in self.made(one).state_dict().items()} for one in (self.base, point))
+                    if shapes == others:
+                        yield key, (dividend, divisor)
 
     def _turns(self, start: Point, values: Mapping[str, Value]) -> Iterator[tuple[str, tuple[str, tuple[Value, ...]]]]:
         """Yield the lists with an entry for each layer that a configuration must have."""
@@ -267,6 +291,21 @@ class Class:
                 found[said[1]] = values[said[1]]
             else:
                 return found
+
+    def _find_inputs(self, resolved: Mapping[str, Any]) -> None:
+        """Find the inputs whose turn it is, with a token for padding if the class needs one.
+
+        Raises:
+            RefusedError: there are none that it takes.
+        """
+        self.refused = RefusedError("no inputs are known that it takes")
+        found = next(islice(self.taken(resolved), self.turn, None), None)
+        if found is None and _UNPADDED.search(str(self.refused)):
+            self.base[_PADDING] = 0
+            self.needed[_PADDING] = resolved.get(_PADDING)
+            found = next(islice(self.taken(resolved), self.turn, None), None)
+        if found is None:
+            raise self.refused
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""
@@ -541,6 +580,10 @@ def with_buffers_in_place(recording: Recording, model: Any) -> Recording:
     return replace(recording, top=called(recording.top), stored=stored, constants=constants)
 
 
+def _quotient(values: Point, dividend: str, divisor: str) -> int:
+    return int(str(values[dividend])) // int(str(values[divisor]))
+
+
 @dataclass(frozen=True)
 class _Solved(Recorded):
     """The record's model with the computation whose numbers get their expressions when it is played."""
@@ -565,7 +608,9 @@ class Finder:
     most: dict[str, int] = field(default_factory=dict)
     windows: list[Window] = field(default_factory=list)
     excluded: dict[str, list[Value]] = field(default_factory=dict)
-    """Numbers in floating point, such as 0, for which other operators run than for all others."""
+    """Numbers in floating point, such as 0, for which other operators run than for all others, and objects with such numbers."""
+    unit: int = _UNIT
+    """The widths of heads are multiples of it."""
     looped: bool = False
     """Whether a loop goes over positions, so that a long input takes long."""
     equal: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -625,6 +670,8 @@ class Finder:
             recordings += [self.shaped(of.at(point)) for point in wrong]
         else:
             raise UnreadError("laws were refuted too often, or few configurations were built")
+        self.unit = self.least_unit(Predicted(laws), base, lines)
+        self.check_quotients(Predicted(laws), base, lines)
         layers: list[dict[str, Any]] = []
         ordered = 0
         if of.ordering is not None:
@@ -640,13 +687,15 @@ class Finder:
             **({"loops": loops} if loops else {}),
             "multiples": [
                 *(
-                    [name, _UNIT, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
+                    [name, self.unit, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                     for name, by in of.multiples
                 ),
                 *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
+            **({"quotients": of.quotients} if of.quotients else {}),
+            **({"needed": of.needed} if of.needed else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
@@ -738,6 +787,53 @@ class Finder:
                 return True
         return False
 
+    def least_unit(self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]]) -> int:
+        """Return the least number of which the widths of heads may be multiples: at fresh points the laws agree."""
+        for unit in _UNITS if self.of.multiples else ():
+            self.unit = unit
+            points = (self.at_unit(base, lines) for _ in range(_TRIES * _AGREED))
+            fresh = [*islice((one for one in points if one is not None and not self.of.was_seen(one)), _AGREED)]
+            with suppress(RefusedError):
+                if len(fresh) == _AGREED and all(predicted.agrees(one, self.of.at(one)) for one in fresh):
+                    return self.unit
+        return _UNIT
+
+    def at_unit(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]]) -> dict[str, int] | None:
+        """Return numbers at which the widths of heads are odd multiples of their unit; None if the record does not read them."""
+        point = self.drawn(base, lines)
+        for name, by in self.of.multiples:
+            if point is not None:
+                most, unit = base[name] // (self.unit * (base[by] if by else 1)), self.unit * (point[by] if by else 1)
+                point = self.moved(point, name, unit * self.chance.randrange(1, most + 1, 2))
+        return point
+
+    def check_quotients(self, predicted: Predicted, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]]) -> None:
+        """Check at fresh points that a null for the width of heads is a quotient, also if there is a remainder.
+
+        Raises:
+            UnreadError: it is none, or few configurations were built.
+        """
+        for key, of in self.of.quotients.items():
+            agreed = 0
+            for _ in range(_TRIES * _AGREED):
+                point = self.divided(self.drawn(base, lines), *map(name_of, (key, *of)))
+                with suppress(RefusedError):
+                    if agreed == _AGREED or point is None or not predicted.agrees(point, self.of.at(point)):
+                        continue
+                    if not predicted.agrees(point, self.of.at(point, {key: None})):
+                        raise UnreadError(f"null for {key} is no quotient, as {point} shows")
+                    agreed += 1
+            if agreed < _AGREED:
+                raise UnreadError(f"few configurations with null for {key} were built")
+
+    def divided(self, point: dict[str, int] | None, name: str, dividend: str, divisor: str) -> dict[str, int] | None:
+        """Return numbers of which one is the quotient of two others, with a remainder in every other draw; None if there are none."""
+        if point is None:
+            return None
+        rest = self.chance.randrange(point[divisor]) if self.chance.random() < 1 / 2 else 0
+        found = self.moved(point, dividend, point[name] * point[divisor] + rest)
+        return found if found and found[dividend] // found[divisor] == found[name] else None
+
     def limited(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out."""
         if self.parted(odd, others[0]):
@@ -768,7 +864,7 @@ class Finder:
         if any(other in found and found[other] % found[one] for one, other in self.of.needs if one in found and other == name):
             return None
         for key, divisor in self.of.multiples:
-            if key in found and found[key] % (_UNIT * (found[divisor] if divisor else 1)):
+            if key in found and found[key] % (self.unit * (found[divisor] if divisor else 1)):
                 return None
         if any(found[key] % unit for key, unit in self.of.units.items()):
             return None
@@ -992,13 +1088,23 @@ class Finder:
     def hold(self, held: dict[str, Any], others: Mapping[str, Value], agrees: Callable[[dict[str, Value]], bool]) -> None:
         """Hold the keys with which, one at a time, the laws disagree, such as a flag that makes a factor 1 which is the root of a width.
 
+        If only several keys together show a difference, the object among them is left out: positions that rotate otherwise beyond the
+        number of positions.
+
         Raises:
-            UnreadError: only several of the keys together show a difference.
+            UnreadError: there is no object among them.
         """
         values = self.of.reference.build(self.of.base).values
         alone = [key for key, value in others.items() if not agrees({key: value})]
         if not alone:
-            raise UnreadError(f"the operators depend on several of {sorted(others)} at once")
+            together = dict(others)
+            for key in others:
+                fewer = {one: value for one, value in together.items() if one != key}
+                together = together if agrees(fewer) else fewer
+            key = next((one for one, value in together.items() if isinstance(value, tuple) and value[:1] == ("{}",)), None)
+            if key is None:
+                raise UnreadError(f"the operators depend on several of {sorted(together)} at once")
+            self.excluded[key] = [*self.excluded.get(key, ()), together[key]]
         held |= {key: [values.get(key)] for key in alone}
 
     def others(self, held: Mapping[str, Any], base: Mapping[str, int]) -> dict[str, Value]:
@@ -1015,7 +1121,7 @@ class Finder:
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
                 continue
-            values = held.get(key) or [one for one in self.alternatives(domain, None) if one not in self.excluded.get(key, ())]
+            values = [one for one in held.get(key) or self.alternatives(domain, None) if one not in self.excluded.get(key, ())]
             if values and not (key in held and len(values) == 1):
                 found[key] = self.chance.choice(values)
         return found if self.has_letters({**self.of.base, **found}) else {}

@@ -30,6 +30,7 @@ from atlas_builder.reference import RefusedError, config_class_of, owners_by_cla
 from atlas_builder.starts import STARTS
 from transformers.configuration_utils import _LEGACY_LAYER_TYPE_REMAP, PreTrainedConfig
 
+from paramsym.atlas.computing import FULL, KINDS, SLIDING
 from paramsym.atlas.domain import verified
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all
@@ -213,6 +214,8 @@ class Mentions:
             self._accept_built(prefix, self._undecided(prefix, owner), fields_of(owner))
             self._accept_usual(prefix)
         self._find_guarded()
+        for prefix in self.owners:
+            self._accept_kinds(f"{prefix}{KINDS}", f"{prefix}num_hidden_layers")
 
     def _undecided(self, prefix: str, owner: type) -> list[str]:
         """Return the declared keys that no class of the record has."""
@@ -244,6 +247,15 @@ class Mentions:
         for key in [prefix + word for word, usual in USUAL.items() if usual == (False,)]:
             if key not in self.known and self._alike([key], True):
                 self.extra[key] = {"words": [False, True]}
+
+    def _accept_kinds(self, key: str, depth: str) -> None:
+        """Accept any list of kinds of attention, if it changes no tensor."""
+        number = (self._resolved({}, self.first.start) or {}).get(depth)
+        if key in self.extra and isinstance(number, int):
+            some = [FULL, SLIDING]
+            by_turns = tuple(some[place % 2] for place in range(number))
+            if all(self._alike([key], one) for one in (*((kind,) * number for kind in some), by_turns)):
+                self.extra[key] |= {"entries": {"words": some}, "length": [0, _MOST_LAYERS]}
 
     def _accept_built(self, prefix: str, words: Sequence[str], defaults: Mapping[str, Value]) -> None:
         """Accept the values of keys with which every class is built as without them, and refuse the keys that have none.

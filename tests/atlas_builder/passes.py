@@ -23,6 +23,8 @@ from paramsym.read.playing import Player
 from paramsym.read.torch_recorder import recorded as recording_of
 from paramsym.read.torch_source import TorchSource
 
+_WINDOW = 6
+"""A window that is shorter than all inputs."""
 _LAYERS = 8
 """The number of layers of several kinds."""
 WORK = [one.name for one in CONVENTIONS.values() if not one.blocks and one.recompute == "none"]
@@ -58,7 +60,8 @@ def configuration(form: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
     """Return the values of keys at which a form was recorded."""
     names = {name_of(key): key for key in keys}
     found = {names[name]: number for name, number in form["base"].items() if name in names}
-    found |= {key: values[0] for key, values in form["held"].items() if values[0] is not None}
+    found |= {key: values[0] for key, values in form["held"].items() if values[0] is not None} | dict.fromkeys(form.get("needed", ()), 0)
+    found |= {key: _WINDOW for _, key, _, _, _, beyond in form.get("windows", ()) if beyond}
     return found | {order["depth"]: _LAYERS for order in form.get("layers", ()) if order["depth"] in keys}
 
 
