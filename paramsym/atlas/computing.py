@@ -8,7 +8,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
-        "activations": {key: [path, ...]},
+        "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
@@ -25,7 +25,8 @@ token for padding a classifier takes one text only. ``cache`` is true if the cla
 the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
 true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
-held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies.
+held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
+are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
@@ -44,6 +45,7 @@ from sympy import Symbol
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.activations import WORDS, with_activation
 from paramsym.atlas.domain import thawed
+from paramsym.atlas.dropout import Dropout, places_of, with_dropout
 from paramsym.atlas.files import types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
@@ -110,18 +112,21 @@ class Computation:
     cache: bool | None
     step: bool
     activations: Mapping[str, tuple[str, ...]]
+    dropout: tuple[Dropout, ...]
     certificate: Mapping[str, Any]
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
     def recording_of(self, kinds: Mapping[str, Kinds], values: Mapping[str, Value]) -> Recording:
-        """Return the recording with all layers of its stacks, of these kinds in order, and with the activations of a configuration."""
+        """Return the recording with all layers of its stacks, of these kinds in order, with a configuration's activations and dropout."""
         words = {key: word for key, word in ((one, values.get(one)) for one in self.activations) if word not in (None, self.held[key][0])}
-        if not kinds and not words:
+        rates = {one: rate for one in self.dropout if (rate := one.rate(values)) != 0}
+        if not kinds and not words and not rates:
             return self.recording
-        key = (tuple(sorted(kinds.items())), tuple(words.items()))
+        key = (tuple(sorted(kinds.items())), tuple(words.items()), tuple(rates.items()))
         if key not in self._written:
             self._written.clear()  # the last one is kept: several questions about one model
-            found = written_out(self.recording, kinds) if kinds else self.recording
+            found = with_dropout(self.recording, rates)
+            found = written_out(found, kinds) if kinds else found
             for name, word in words.items():
                 found = with_activation(found, str(self.held[name][0]), str(word), self.activations[name])
             self._written[key] = found
@@ -301,7 +306,8 @@ def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
     """Return the keys on which a computation depends and no tensor; the record of the tensors may not have them."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
-    return frozenset(key for keys in (*kept, *(one.get("needed", ()) for one in forms)) for key in keys)
+    rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
+    return frozenset(key for keys in (*kept, *rates, *(one.get("needed", ()) for one in forms)) for key in keys)
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
@@ -350,6 +356,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         cache=one["cache"],
         step=bool(one.get("step", False)),
         activations={str(key): tuple(map(str, paths)) for key, paths in one.get("activations", {}).items()},
+        dropout=places_of(one.get("dropout", ())),
         certificate=one["certificate"],
     )
 

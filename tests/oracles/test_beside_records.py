@@ -13,7 +13,6 @@ _STEPS = "a norm that the reference writes out step by step is a norm for the fa
 KNOWN = {
     ("CohereModel CohereForCausalLM", "letter formula count explanation"): _NO_GROUPS,
     ("CohereModel CohereForCausalLM", "FLOPs kept"): _STEPS,
-    ("Starcoder2ForTokenClassification", "kept"): "the record is of a pass in evaluation, without masks of dropout: the family is right",
     ("Starcoder2ForTokenClassification Starcoder2ForSequenceClassification", "cache"): (
         "the reference returns no cache with labels: the record is right"
     ),

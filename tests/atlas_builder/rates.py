@@ -1,0 +1,223 @@
+"""Find where classes drop entries in training, and by which keys' rates: ``PYTHONPATH=tests python -m atlas_builder.rates glm4 TYPE``.
+
+A class of the reference is recorded in training, with another rate for each key of one. Beside the record's computation, which is that of
+evaluation, its operators of dropout show their places, and their rates show the keys. If the kept bytes of all conventions are those of
+that pass, the form in the file says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from atlas_builder.computing import with_buffers_in_place
+from atlas_builder.passes import configuration, layers_at, model_at, rewritten
+from atlas_builder.words import KEPT, arguments
+
+import paramsym as ps
+from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.domain import verified
+from paramsym.atlas.dropout import Dropout
+from paramsym.atlas.files import record_of
+from paramsym.read.loops import folded, numbered, without_copies_of_saved
+from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
+from paramsym.read.rolling import rolled
+from paramsym.read.stacks import Stack, stacked
+from paramsym.read.torch_recorder import recorded as recording_of
+
+_RATE, _SKIPPED = re.compile(r"drop"), re.compile(r"layer_?drop")
+_ATTENTION = "scaled_dot_product_attention"
+_FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
+"""The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""
+
+
+class DifferentError(Exception):
+    """How a pass in training differs from one in evaluation besides dropout."""
+
+
+@dataclass
+class Beside:
+    """A recording in training beside one in evaluation: ``found`` are the places of dropout, with their rates."""
+
+    of: Recording
+    training: Recording
+    same: dict[int, int] = field(default_factory=dict)
+    dropped: set[int] = field(default_factory=set)
+    found: list[tuple[Dropout, float]] = field(default_factory=list)
+
+    def places(self) -> list[tuple[Dropout, float]]:
+        """Return the places of dropout.
+
+        Raises:
+            DifferentError: other differences.
+        """
+        for one, other in zip(self.of.inputs, self.training.inputs, strict=True):
+            self.same[other.number] = one.number
+        self._called(self.of.top, self.training.top)
+        if [self._number(one) for one in self.training.outputs] != [*self.of.outputs]:
+            raise DifferentError("other outputs")
+        return self.found
+
+    def _called(self, one: Called, other: Called) -> None:
+        items, at = [item for item in one.items if not _empty(item)], 0
+        index = {id(item): place for place, item in enumerate(one.items)}
+        for item in _items(other):
+            if isinstance(item, Done) and item.name == "dropout":
+                number, (array,) = self._number(item.arguments["input"].number), item.results
+                self.dropped.add(item.arguments["input"].number)
+                self.same[array.number] = number
+                before = index[id(items[at])] if at < len(items) else len(one.items)
+                self.found.append((Dropout(one.path, before, number, (), 0.0), item.arguments["p"]))
+                continue
+            if at == len(items) or type(items[at]) is not type(item):
+                raise DifferentError(f"other operators in {one.path or 'the model'}")
+            self._item(items[at], item)
+            at += 1
+        if at < len(items):
+            raise DifferentError(f"fewer operators in {one.path or 'the model'}")
+
+    def _item(self, one: Any, other: Any) -> None:
+        if isinstance(one, Called):
+            self._called(one, other)
+        elif isinstance(one, Repeated):
+            if len(one.calls) != len(other.calls):
+                raise DifferentError("other copies")
+            for mine, its in zip(one.calls, other.calls, strict=True):
+                self._called(mine, its)
+            for mine, its in zip(one.carried, other.carried, strict=True):
+                if [*mine] != [(self._number(a), self._number(b)) for a, b in its]:
+                    raise DifferentError("other arrays from copy to copy")
+        elif isinstance(one, Stack):
+            if len(one.kinds) != len(other.kinds):
+                raise DifferentError("other kinds of layers")
+            for mine, its in zip(one.kinds, other.kinds, strict=True):
+                self._called(mine, its)
+        else:
+            self._done(one, other)
+
+    def _done(self, one: Done, other: Done) -> None:
+        if one.name != other.name or len(one.results) != len(other.results):
+            raise DifferentError(f"{other.name} in place of {one.name}")
+        self._arguments(dict(one.arguments), dict(other.arguments))
+        for mine, its in zip(one.results, other.results, strict=True):
+            self.same[its.number] = mine.number
+        if one.name == _ATTENTION and other.arguments["dropout_p"]:
+            self.found.append((Dropout(None, 0, one.results[0].number, (), 0.0), other.arguments["dropout_p"]))
+
+    def _arguments(self, one: Any, other: Any) -> None:
+        if isinstance(one, Ref) and isinstance(other, Ref):
+            if other.number not in self.same:  # a tensor or a constant
+                self.same[other.number] = one.number
+            if self._number(other.number) != one.number:
+                raise DifferentError("other arrays")
+        elif isinstance(one, Ref) or isinstance(other, Ref):
+            raise DifferentError("other arguments")
+        elif isinstance(one, Mapping):
+            for name in one.keys() | other.keys():
+                self._arguments(one.get(name), other.get(name))
+        elif isinstance(one, tuple) and isinstance(other, tuple):
+            if len(one) != len(other):
+                raise DifferentError("other arguments")
+            for mine, its in zip(one, other, strict=True):
+                self._arguments(mine, its)
+
+    def _number(self, number: int) -> int:
+        if number in self.dropped:
+            raise DifferentError("an array is used before and after dropout")
+        return self.same[number]
+
+
+def _empty(item: Any) -> bool:
+    return isinstance(item, Called) and all(map(_empty, item.items))
+
+
+def _items(called: Called) -> Iterator[Any]:
+    """Yield the items of a module; of modules of dropout alone, what they do."""
+    for item in called.items:
+        inner = [*item.steps()] if isinstance(item, Called) else [item]
+        if all(isinstance(one, Done) and one.name == "dropout" for one in inner):
+            yield from inner
+        else:
+            yield item
+
+
+@dataclass
+class Rates:
+    """The search for the rates of one form of a class."""
+
+    model_type: str
+    name: str
+    form: Mapping[str, Any]
+    computation: Computation
+
+    def __post_init__(self) -> None:
+        record = record_of(self.model_type)
+        self.domains = {**record["extra"], **record["classes"][self.name]["keys"]}
+        self.base = configuration(self.form, record["classes"][self.name]["keys"])
+        self.keys = [key for key in self.domains if _RATE.search(key) and not _SKIPPED.search(key)]
+        self.base |= {key: 0.0 for key in self.domains if _SKIPPED.search(key) and verified(self.domains[key], 0.0)}
+        numbers = {key: _FIRST + place * _STEP for place, key in enumerate(self.keys)}
+        self.rates = {key: number for key, number in numbers.items() if verified(self.domains[key], number)}
+
+    def model(self, rates: Mapping[str, float]) -> Any:
+        """Return the reference's model in training."""
+        return model_at(self.model_type, self.name, {**self.base, **rates}).train()
+
+    def places(self, rates: Mapping[str, float]) -> dict[Dropout, float]:
+        """Return the places of dropout with the rate at each."""
+        model = self.model(rates)
+        found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), self.arguments(model)))), model)
+        training = stacked(numbered(found)).recording if self.computation.orders else folded(found)
+        return dict(Beside(self.computation.recording, training).places())
+
+    def arguments(self, model: Any) -> dict[str, Any]:
+        """Return the arguments of a pass."""
+        return arguments(model, self.computation, self.base)
+
+    def found(self) -> list[Dropout]:
+        """Return the places of dropout with the keys of their rates."""
+        usual = self.places({})
+        every = self.places(self.rates) | {}
+        by_rate = {number: key for key, number in self.rates.items()}
+        keys: dict[Dropout, list[str]] = {one: [by_rate[rate]] if rate in by_rate else [] for one, rate in every.items()}
+        for key in (one for one in self.keys if one not in self.rates and verified(self.domains[one], _ALONE)):
+            changed = self.places({**self.rates, key: _ALONE})
+            for one in [one for one, rate in changed.items() if rate == _ALONE and every.get(one) != _ALONE]:
+                keys.setdefault(one, []).append(key)
+        return [replace(one, keys=tuple(listed), default=usual.get(one, 0.0)) for one, listed in keys.items()]
+
+    def differing(self, found: Sequence[Dropout], rates: Mapping[str, float]) -> str:
+        """Return how a computation with dropout differs from the reference's in training; nothing if it does not."""
+        computation, point = replace(self.computation, dropout=tuple(found)), {**self.base, **rates}
+        model = self.model(rates)
+        layer, other = layers_at(self.model_type, self.name, computation, point, model, self.arguments(model))
+        shapes = [tuple(one.shape) for key, one in self.arguments(model).items() if key in computation.inputs]
+        for convention in KEPT:
+            mine, its = (ps.activations(one, *shapes, convention=convention, dtype="float32").total for one in (layer, other))
+            if mine != its:
+                return f"{convention} keeps {mine} and not {its}"
+        return ""
+
+
+def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
+    """Say in the forms of a type's classes where training drops entries; yield what was found."""
+    for name, entry in classes.items():
+        for form in entry["forms"]:
+            form.pop("dropout", None)
+            search = Rates(model_type, name, form, formed(entry["inputs"], form))
+            try:
+                found = search.found()
+                tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
+                said = next((wrong for one in tried if (wrong := search.differing(found, one))), "")
+            except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+                said = f"{type(error).__name__}: {str(error)[:160]}"
+            else:
+                if not said:
+                    form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
+            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}"
+
+
+if __name__ == "__main__":
+    rewritten(__doc__, rated)
