@@ -81,11 +81,16 @@ class PReLU(Sibling):
             if differ(channels, cast("Dim", self.num_parameters)):
                 raise ShapeError(f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}.")
             slopes = per_channel(slopes, x.rank - 2)
+        return sloped(x, slopes)
 
-        def kernel(x: Value, slopes: Value) -> Value:
-            return ops.apply("relu", x) + slopes * ops.apply("clip", x, -inf, 0.0)
 
-        return ops.region("prelu", kernel, x, slopes, keeps=(ops.Kept("taken"), ops.Kept("taken", 1)))
+def sloped(x: Value, slopes: Value) -> Value:
+    """Return entries above zero as they are, and those below multiplied by slopes."""
+
+    def kernel(x: Value, slopes: Value) -> Value:
+        return ops.apply("relu", x) + slopes * ops.apply("clip", x, -inf, 0.0)
+
+    return ops.region("prelu", kernel, x, slopes, keeps=(ops.Kept("taken"), ops.Kept("taken", 1)))
 
 
 @dataclass(frozen=True)

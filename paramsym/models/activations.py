@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Any
 
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError
+from paramsym.layers.activation import sloped
 from paramsym.program import Own, Value, apply, compare, where
+from paramsym.program.losses import smaller
 
 _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
@@ -61,10 +62,11 @@ class Activation(Declared):
 
     def forward(self, own: Own, x: Value) -> Value:
         if self.function == "prelu":
-            return apply("relu", x) + own.weight * apply("clip", x, -inf, 0.0)
+            return sloped(x, own.weight)
         if self.function == "xielu":
-            falling = (apply("expm1", x + apply("clip", own.eps - x, -inf, 0.0)) - x) * (own.beta + apply("softplus", own.alpha_n))
-            return where(compare(x, "greater", 0), apply("softplus", own.alpha_p) * x * x, falling) + own.beta * x
+            rising = apply("softplus", own.alpha_p) * x * x + own.beta * x
+            falling = (apply("expm1", smaller(x, own.eps)) - x) * (own.beta + apply("softplus", own.alpha_n)) + own.beta * x
+            return where(compare(x, "greater", 0), rising, falling)
         return activated(self.function, x)
 
 
