@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
+from paramsym.read.merging import Path
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, with_refs
 
-_X, _1, _2, _3, _4, _5, _6, _7, _8 = map(Ref, range(9))
+_X, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14 = map(Ref, range(15))
 """The array that an activation takes, and the results of its operators in order."""
+
+
+class Own(NamedTuple):
+    """A tensor that the module of an activation stores, by its name in the module."""
+
+    name: str
+
+
 Steps = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
@@ -74,6 +83,13 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
     "leaky_relu": ("LeakyReLU", (("leaky_relu", {"self": _X, "negative_slope": 0.01}),)),
     "linear": ("LinearActivation", (("alias", {"self": _X}),)),
     "mish": ("MishActivation", (("mish", {"self": _X}),)),
+    "prelu": (
+        "PReLU",
+        (
+            ("view", {"self": Own("weight"), "size": ()}),
+            ("_prelu_kernel", {"self": _X, "weight": _1}),
+        ),
+    ),
     "quick_gelu": (
         "QuickGELUActivation",
         (("mul", {"self": _X, "other": 1.702}), ("sigmoid", {"self": _1}), ("mul", {"self": _X, "other": _2})),
@@ -86,13 +102,42 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
     "sqrtsoftplus": ("SqrtSoftplusActivation", (("softplus", {"self": _X, "beta": 1, "threshold": 20}), ("sqrt", {"self": _1}))),
     "swish": ("SiLU", (_SILU,)),
     "tanh": ("Tanh", (("tanh", {"self": _X}),)),
+    "xielu": (
+        "XIELUActivation",
+        (
+            ("softplus", {"self": Own("alpha_p"), "beta": 1, "threshold": 20}),
+            ("softplus", {"self": Own("alpha_n"), "beta": 1, "threshold": 20}),
+            ("add", {"self": Own("beta"), "other": _2, "alpha": 1}),
+            ("gt", {"self": _X, "other": 0}),
+            ("mul", {"self": _1, "other": _X}),
+            ("mul", {"self": _5, "other": _X}),
+            ("mul", {"self": Own("beta"), "other": _X}),
+            ("add", {"self": _6, "other": _7, "alpha": 1}),
+            ("minimum", {"self": _X, "other": Own("eps")}),
+            ("expm1", {"self": _9}),
+            ("sub", {"self": _10, "other": _X, "alpha": 1}),
+            ("mul", {"self": _11, "other": _3}),
+            ("mul", {"self": Own("beta"), "other": _X}),
+            ("add", {"self": _12, "other": _13, "alpha": 1}),
+            ("where", {"condition": _4, "self": _8, "other": _14}),
+        ),
+    ),
 }
-"""The class of the module of a word in ``transformers.activations`` 5.23, and what it does; without words of modules that store tensors."""
+"""The class of the module of a word in ``transformers.activations`` 5.23, and what it does.
+
+The size of a view of a module's own tensor is one for each axis of the array that the module takes.
+"""
 
 
 def with_activation(recording: Recording, old: str, new: str, paths: Collection[str]) -> Recording:
     """Return a recording with another activation in modules at these paths, which are without numbers."""
-    kind, number = WORDS[old][0], count(recording.unused)
+    kind, free, stored = WORDS[old][0], count(recording.unused), dict(recording.stored)
+
+    def saved(path: str, name: str) -> int:
+        steps = getattr(path, "steps", None)
+        whole = f"{path}.{name}" if steps is None else Path.of(f"{path}.{name}", (*steps, name))
+        stored[number := next(free)] = (whole,)
+        return number
 
     def changed(item: Any) -> Any:
         if isinstance(item, Repeated):
@@ -100,10 +145,11 @@ def with_activation(recording: Recording, old: str, new: str, paths: Collection[
         if not isinstance(item, Called):
             return item
         if item.kind == kind and without_numbers(item.path) in paths:
-            return _instead(item, new, lambda: next(number))
+            return _instead(item, new, free, saved)
         return Called(item.path, item.kind, [changed(one) for one in item.items])
 
-    return replace(recording, top=changed(recording.top))
+    top = changed(recording.top)
+    return replace(recording, top=top, stored=stored)
 
 
 def without_numbers(path: str) -> str:
@@ -115,16 +161,28 @@ def without_numbers(path: str) -> str:
     return ".".join(step for step in path.split(".") if not step.isdecimal())
 
 
-def _instead(called: Called, word: str, number: Callable[[], int]) -> Called:
+def _instead(called: Called, word: str, free: Iterator[int], saved: Callable[[str, str], int]) -> Called:
     """Return the module of another activation, with the same array taken and given."""
     steps = [*called.steps()]
     given = steps[-1].results[0]
     inside = {array.number for step in steps for array in step.results}
     (taken,) = {one for step in steps for one in refs(step.arguments)} - inside
     kind, others = WORDS[word]
-    numbers = [taken, *(number() for _ in others[1:]), given.number]
-    items: list[Any] = [
-        Done(name, with_refs(arguments, lambda one: Ref(numbers[one])), (Array(numbers[place], given.shape, given.kind),), steps[-1].line)
-        for place, (name, arguments) in enumerate(others, 1)
-    ]
+    numbers = [taken, *(next(free) for _ in others[1:]), given.number]
+    own: dict[str, int] = {}
+    single: set[int] = set()
+    items: list[Any] = []
+    for number, (name, arguments) in zip(numbers[1:], others, strict=True):
+        put: dict[str, Any] = {}
+        for key, one in arguments.items():
+            if isinstance(one, Own) and one.name not in own:
+                own[one.name] = saved(called.path, one.name)
+                single.add(own[one.name])
+            put[key] = Ref(own[one.name]) if isinstance(one, Own) else with_refs(one, lambda each: Ref(numbers[each]))
+        shape = given.shape
+        if single.issuperset(refs(put)):  # of tensors with one entry
+            single.add(number)
+            shape = (1,) * (len(shape) if name == "view" else 1)
+            put |= {"size": shape} if name == "view" else {}
+        items.append(Done(name, put, (Array(number, shape, "truth" if name == "gt" else given.kind),), steps[-1].line))
     return Called(called.path, kind, items)

@@ -13,6 +13,7 @@ from typing import Any
 from transformers.activations import ACT2FN
 from transformers.configuration_utils import ALLOWED_LAYER_TYPES
 
+_FIRST = "gelu"
 ACTIVATION = re.compile(r"(^|_)act(_|$)|activation|nonlinear")
 _WORD = re.compile(r"""["']([A-Za-z][\w\-]{0,40})["']""")
 
@@ -75,8 +76,8 @@ def words_near(key: str, sources: Sequence[str]) -> list[str]:
 
 @cache
 def activations() -> list[str]:
-    """Return the reference's activations that learn nothing and store nothing."""
-    return [word for word in sorted(ACT2FN) if _stores_nothing(word)]
+    """Return the reference's activations: after a first one those that store tensors, which are then among the few that are tried alone."""
+    return sorted(ACT2FN, key=lambda word: (word != _FIRST, _stores_nothing(word), word))
 
 
 def _stores_nothing(word: str) -> bool:

@@ -99,7 +99,7 @@ def stepped(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
             if [*entry["inputs"]] == ["input_ids"] and form["cache"] is not None and not any(one[-1] for one in form.get("windows", ())):
                 earlier = _EARLIER if form is entry["forms"][0] else _EARLIER[:1]
                 for one, windows in caches(form):
-                    here = replace(formed(entry["inputs"], one), step=True)
+                    here = replace(formed(entry["inputs"], one), step=True, dropout=())
                     tried = product(points(one, keys, windows), earlier)
                     said = next((wrong for each in tried if (wrong := differing(model_type, name, here, *each))), "")
                     if not said:

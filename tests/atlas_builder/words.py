@@ -20,12 +20,13 @@ from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewri
 import paramsym as ps
 from paramsym.atlas.activations import WORDS, without_numbers
 from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.domain import verified
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.errors import ArgumentError
 
-_RARE, _OTHERS = "mish", ("gelu_fast", "relu2")
-"""A word that no class has beside, which tells the modules that follow a key, and words with several operators."""
+_RARE, _OTHERS, _STORING = "mish", ("gelu_fast", "relu2"), ("prelu", "xielu")
+"""A word that no class has beside, which tells the modules that follow a key, words with several operators, and those with tensors."""
 KEPT = [one.name for one in ps.conventions("activations")]
 
 
@@ -75,14 +76,16 @@ def found(
     model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[str, Any], words: Sequence[str]
 ) -> Iterator[tuple[str, list[str], str]]:
     """Yield the keys of a form with an activation's word: the paths of their modules, and why the word may not be another one of some."""
-    base = configuration(form, record_of(model_type)["classes"][name]["keys"])
+    keys = record_of(model_type)["classes"][name]["keys"]
+    base = configuration(form, keys)
     for key, values in form["held"].items():
         if len(values) == 1 and isinstance(values[0], str) and values[0] in WORDS:
             paths: list[str] = []
             try:
                 paths = followers(model_at(model_type, name, {**base, key: _RARE}))
-                here = replace(formed(inputs, form), activations={key: tuple(paths)})
-                tried = (differing(model_type, name, here, {**base, key: word}) for word in words)
+                here = replace(formed(inputs, form), activations={key: tuple(paths)}, dropout=())  # a pass in evaluation
+                storing = [word for word in _STORING if verified(keys[key], word)]
+                tried = (differing(model_type, name, here, {**base, key: word}) for word in (*words, *storing))
                 said = next((one for one in tried if one), "") if paths else "no module follows it"
             except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
                 said = f"{type(error).__name__}: {str(error)[:160]}"
