@@ -36,7 +36,8 @@ def kept(layer: Layer, convention: str = "torch-sdpa") -> int:
 )
 def test_masks(key: str, masks: int) -> None:
     """A mask has one byte for each entry: once after the embedding, twice in each layer; fused attention keeps a seed."""
-    assert kept(model(**{key: 0.1})) - kept(model()) == masks
+    rate: dict[str, Any] = {key: 0.1}
+    assert kept(model(**rate)) - kept(model()) == masks
 
 
 def test_weights_of_attention() -> None:
