@@ -10,6 +10,7 @@ from sympy import Expr
 
 from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
+from paramsym.layers.activation import sloped
 from paramsym.program import Kept, Value, apply, compare, constant, drop, glu, region, still, where
 from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.conditions import Check, Comparison, Property
@@ -279,7 +280,7 @@ def _threshold(self: Value, threshold: float, value: float, inplace: bool = Fals
 
 @TORCH("_prelu_kernel")
 def _prelu(self: Value, weight: Value) -> Value:
-    return region("prelu", lambda x, w: where(compare(x, "greater", 0), x, x * w), self, weight, keeps=(Kept("taken"), Kept("taken", 1)))
+    return sloped(self, weight)
 
 
 _COMPARISONS: Mapping[str, Comparison] = {

@@ -36,3 +36,12 @@ def test_what_they_keep() -> None:
     kept = {one: ps.activations(feed_forward(6, 24, one), (2, 5, 6), dtype="float32").total for one in ("gelu", "prelu", "xielu")}
     assert kept["prelu"] == kept["gelu"]
     assert kept["xielu"] - kept["gelu"] == 5288 - 2160 == 3 * 960 + 240 + 8
+
+
+def test_as_read() -> None:
+    """DeepSpeed counts one operation for each entry of PReLU (its ``_prelu_flops_compute``), of the layer as of a module that is read."""
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Sequential(torch.nn.Linear(6, 24), torch.nn.PReLU())
+    products = 2 * 5 * 6 * 24
+    for layer in (ps.Sequential(ps.Linear(6, 24), ps.PReLU()), ps.from_module(module)):
+        assert ps.flops(layer, (5, 6), convention="deepspeed").total == products + 5 * 24
