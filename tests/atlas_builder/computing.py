@@ -369,7 +369,8 @@ class Class:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
                 assert isinstance(before, tuple)
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
-        return self.full({**self.base, **changed, **(others or {})}, given=others or ())
+        found = self.full({**self.base, **changed, **(others or {})}, given=others or ())
+        return {key: value for key, value in found.items() if value is not None or key not in self.quotients}  # some take no given null
 
     def made(self, point: Point, device: str = "meta") -> Any:
         """Return the reference's model of a configuration.
