@@ -16,7 +16,7 @@ from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Condition, symbols_in
 from paramsym.analysis.counted import Counted
-from paramsym.analysis.evaluate.differing import conditions_of_cost
+from paramsym.analysis.evaluate.differing import conditions_of_costs
 from paramsym.analysis.evaluate.straight_line import CHECKS, LIMIT, ON_INTS, QUOTIENTS, SURE, Bounds, Kind, Op, StraightLine, always, bound
 from paramsym.core.conditions import conditions_of, of_quotients
 from paramsym.errors import ArgumentError, SizeError
@@ -60,33 +60,43 @@ class Statement:
         return compiler.finished(*(map(compiler.polynomial, values) if values else [compiler.one]))
 
 
-def stated(subject: Counted | Expr | int) -> Statement:
-    """Return the statement of a layer, a cost or an expression.
+def stated(*subjects: Counted | Expr | int) -> Statement:
+    """Return the statement of a layer, a cost or an expression, or of several.
 
     Raises:
         ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that cannot be a size.
     """
-    if isinstance(subject, int) and not isinstance(subject, bool):
-        subject = Integer(subject)
-    if not isinstance(subject, Counted | Expr):
-        raise ArgumentError(f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}.")
+    known = tuple(map(_checked, subjects))
     try:
-        symbols = subject.symbols if isinstance(subject, Counted) else cast("set[Symbol]", subject.free_symbols)
-        return _stated(subject, frozenset(symbols))  # equal costs may have been asked with other letters
+        symbols = (one.symbols if isinstance(one, Counted) else cast("set[Symbol]", one.free_symbols) for one in known)
+        return _stated(known, frozenset(chain.from_iterable(symbols)))  # equal costs may have been asked with other letters
     except RecursionError:
         raise SizeError("the expression is nested too deeply.") from None
 
 
+def _checked(subject: Counted | Expr | int) -> Counted | Expr:
+    if isinstance(subject, int) and not isinstance(subject, bool):
+        return Integer(subject)
+    if not isinstance(subject, Counted | Expr):
+        raise ArgumentError(f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}.")
+    return subject
+
+
 @lru_cache(maxsize=1024)
-def _stated(subject: Counted | Expr, symbols: frozenset[Symbol]) -> Statement:
-    if isinstance(subject, Expr):
-        return Statement((Polynomial.of(subject),), _ordered(symbols), tuple(of_quotients(subject)))
-    try:
-        polynomials: tuple[Polynomial, ...] = (subject.polynomial,)
-    except SizeError:
-        polynomials = ()
-    return Statement(polynomials, _ordered(symbols), conditions_of_cost(subject) if isinstance(subject, Cost) else conditions_of(subject))
+def _stated(subjects: tuple[Counted | Expr, ...], symbols: frozenset[Symbol]) -> Statement:
+    of_costs = iter(conditions_of_costs(*(one for one in subjects if isinstance(one, Cost))))
+    polynomials: list[Polynomial] = []
+    conditions: dict[Condition, None] = {}
+    for one in subjects:
+        asked = next(of_costs) if isinstance(one, Cost) else tuple(of_quotients(one)) if isinstance(one, Expr) else conditions_of(one)
+        conditions |= dict.fromkeys(asked)
+        try:
+            polynomials.append(Polynomial.of(one) if isinstance(one, Expr) else one.polynomial)
+        except SizeError:
+            if isinstance(one, Expr):
+                raise
+    return Statement(tuple(polynomials), _ordered(symbols), tuple(conditions))
 
 
 def compiled(*subjects: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
@@ -105,18 +115,16 @@ def compiled(*subjects: Counted | Expr | int, inputs: tuple[Symbol, ...] | None 
     >>> len(compiled(MultiHeadAttention(H, A), Dense(H, H)).results)
     2
     """
-    symbols = {symbol for one in subjects for symbol in stated(one).symbols}
+    statement = stated(*subjects)
     for one in subjects if inputs is None else ():
         if isinstance(one, Counted):
             one.polynomial  # noqa: B018 - raises if there is no closed form, and says why
-    return _compiled(subjects, _ordered(symbols) if inputs is None else inputs)
+    return _compiled(subjects, statement.symbols if inputs is None else inputs)
 
 
 @lru_cache(maxsize=1024)
 def _compiled(subjects: tuple[Counted | Expr | int, ...], inputs: tuple[Symbol, ...]) -> StraightLine:
-    statements = [*map(stated, subjects)]
-    conditions = dict.fromkeys(chain.from_iterable(one.conditions for one in statements))
-    return Statement(tuple(chain.from_iterable(one.polynomials for one in statements)), inputs, tuple(conditions)).program(inputs)
+    return stated(*subjects).program(inputs)
 
 
 def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:

@@ -24,23 +24,36 @@ from paramsym.measure.cost import Cost
 _TRIED = 8  # the most pairs of equal sizes for which a cost is computed again
 
 
-def conditions_of_cost(cost: Cost) -> tuple[Condition, ...]:
-    """Return the distinct conditions of a cost.
+def conditions_of_costs(*costs: Cost) -> list[tuple[Condition, ...]]:
+    """Return the distinct conditions of each cost; all of them are checked together, so one that a cost needs is not tried for another.
 
     >>> from paramsym import A, H, MultiHeadAttention, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (2, 8, H))
-    >>> [one for one in conditions_of_cost(cost) if one.kind == "divides"]
+    >>> [one for one in conditions_of_costs(cost)[0] if one.kind == "divides"]
     [Condition(kind='divides', small=A, large=H)]
     """
-    asked, own = conditions_of(cost), conditions_of(cost.layer)
-    differing = (one for one in asked if one.kind == "differ" and one not in own and _equated(one.small, one.large))
-    unnoticed = [one for one in islice(differing, _TRIED) if _still_holds(cost, one)]
-    together = (pair for pair in combinations(unnoticed, 2) if not _still_holds(cost, *pair))
-    needed = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
-    kept = [one for one in asked if one in needed or one not in unnoticed] + [one for one in needed if one not in asked]
-    longest = {one: _beside(one.small, one.large) for one in unnoticed if isinstance(one.small, Max) and one not in needed}
-    kept += [Condition("differ", canonical(Max(one.large, side + 1)), one.large) for one, side in longest.items()]
-    return (*kept, *_of_none(kept))
+    tried = [[*islice(_differing(cost), _TRIED)] for cost in costs]
+    needed: set[Condition] = set()
+    for cost, differing in zip(costs, tried, strict=True):
+        needed |= {one for one in differing if one not in needed and not _still_holds(cost, one)}
+    found = []
+    for cost, differing in zip(costs, tried, strict=True):
+        unnoticed = [one for one in differing if one not in needed]
+        together = (pair for pair in combinations(unnoticed, 2) if not _still_holds(cost, *pair))
+        paired = dict.fromkeys(chain.from_iterable(starmap(_either, together)))
+        asked = conditions_of(cost)
+        kept = [one for one in asked if one in paired or one not in unnoticed] + [one for one in paired if one not in asked]
+        longest = {one: _beside(one.small, one.large) for one in unnoticed if isinstance(one.small, Max) and one not in paired}
+        kept += [Condition("differ", canonical(Max(one.large, side + 1)), one.large) for one, side in longest.items()]
+        found.append((*kept, *_of_none(kept)))
+        needed.update(paired)
+    return found
+
+
+def _differing(cost: Cost) -> Iterator[Condition]:
+    """Yield the conditions that two sizes differ which the layer does not state, and which some sizes break."""
+    own = conditions_of(cost.layer)
+    return (one for one in conditions_of(cost) if one.kind == "differ" and one not in own and _equated(one.small, one.large))
 
 
 def _beside(largest: Max, size: Dim) -> Dim:
