@@ -18,7 +18,7 @@ from paramsym.analysis.meaning import argument_of, meaning
 from paramsym.core.conditions import conditions_of
 from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
-from paramsym.explorer.questions import QUESTIONS, Answered, NoClosedForm, Question, answered, choices, divided
+from paramsym.explorer.questions import QUESTIONS, Answered, NoClosedForm, Question, alike, answered, choices, divided
 from paramsym.explorer.variant import Variant
 from paramsym.program.signature import stated_inputs
 from paramsym.render import latex
@@ -110,10 +110,14 @@ class _Writer:
 
     def question(self, question: Question) -> dict[str, Any]:
         """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` if there is none."""
-        return {
-            "/".join(choice): self._answer(question, choice, answered(self.variant, question, choice, self.letters))
-            for choice in choices(question)
-        }
+        known: dict[tuple[str, ...], Answered] = {}
+        found = {}
+        for choice in choices(question):
+            asked = alike(self.variant, choice)
+            if asked not in known:
+                known[asked] = answered(self.variant, question, asked, self.letters)
+            found["/".join(choice)] = self._answer(question, choice, known[asked])
+        return found
 
     def _program(self, question: Question, subject: Counted) -> Program:
         """Return the program that this question shares with the questions of the same conditions."""

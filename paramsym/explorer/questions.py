@@ -49,18 +49,16 @@ def _flops(layer: Layer, inputs: Inputs, run: str, count: str) -> Counted:
 
 
 @lru_cache(maxsize=8)
-def _convention(layer: Layer, inputs: Inputs, attention: str) -> str:
-    """Return the convention for the kept bytes; a model without attention has only one convention."""
-    fused = attention == "fused" and any(line.role == PAIRS for line in lines(flops(layer, *inputs)))
-    return ATTENTION["fused" if fused else "eager"]
+def _attends(layer: Layer, inputs: Inputs) -> bool:
+    return any(line.role == PAIRS for line in lines(flops(layer, *inputs)))
 
 
 def _training(layer: Layer, inputs: Inputs, precision: str, attention: str) -> Counted:
-    return memory(layer, *inputs, dtype=precision, convention=_convention(layer, inputs, attention))
+    return memory(layer, *inputs, dtype=precision, convention=ATTENTION[attention])
 
 
 def _activations(layer: Layer, inputs: Inputs, precision: str, attention: str) -> Counted:
-    return activations(layer, *inputs, dtype=precision, convention=_convention(layer, inputs, attention))
+    return activations(layer, *inputs, dtype=precision, convention=ATTENTION[attention])
 
 
 QUESTIONS = (
@@ -124,6 +122,20 @@ class Answered:
 
 class NoClosedForm(Exception):  # noqa: N818 - says why a tab is missing
     """A question that has no closed form for a model."""
+
+
+def alike(variant: Variant, choice: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the choice that has the same answer and is asked: the attention of a model without attention is eager.
+
+    Raises:
+        NoClosedForm: a model that has no answer in letters.
+    """
+    try:
+        with conditions_asked():
+            fused = "fused" in choice and _attends(variant.root.built_again(), variant.inputs)
+    except ParamsymError as error:
+        raise NoClosedForm(str(error)) from None
+    return choice if fused else tuple("eager" if one == "fused" else one for one in choice)
 
 
 def answered(variant: Variant, question: Question, choice: tuple[str, ...], letters: Letters) -> Answered:
