@@ -30,6 +30,19 @@ class Way:
     apart: bool = False
 
 
+class Reading:
+    """A way that notes which of its settings are read: a program keeps the same arrays in every way that agrees in these."""
+
+    __slots__ = ("read", "way")
+
+    def __init__(self, way: Way) -> None:
+        self.way, self.read = way, set[str]()
+
+    def __getattr__(self, setting: str) -> Any:
+        self.read.add(setting)
+        return getattr(self.way, setting)
+
+
 @dataclass(frozen=True)
 class Result:
     """The storage of an output: that of an input, that of a stored tensor, or a new one, which may be larger than the output."""
@@ -47,7 +60,7 @@ class Keeping:
     """The kept arrays of one program: inputs and outputs by position, because they belong to the outer program, and lines for the others.
 
     ``results`` are the storages of the outputs. ``mixed`` means that a split array was added to a whole one. ``blocks`` means that repeated
-    blocks are inside; ``entered`` are the inputs that the first of them takes.
+    blocks are inside; ``entered`` are the inputs that the first of them takes. ``read`` are the settings of the way that decided anything.
     """
 
     inputs: set[int] = field(default_factory=set)
@@ -57,6 +70,7 @@ class Keeping:
     mixed: bool = False
     blocks: bool = False
     entered: set[int] = field(default_factory=set)
+    read: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def line_of(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:

@@ -11,7 +11,7 @@ from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import first_apart, gradients, later_gradients
-from paramsym.measure.keeping import Keeping, Result, Stage, Way, line_of, role_of, stage_of, staged
+from paramsym.measure.keeping import Keeping, Reading, Result, Stage, Way, line_of, role_of, stage_of, staged
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, Layouts, like, mergeable, padded, plain, viewed
 from paramsym.measure.once import once
 from paramsym.measure.passes import looped, shown, times, word
@@ -46,8 +46,12 @@ def keeping(
     Raises:
         NotYetError: a part without a forward pass.
     """
-    given = (needs, way, frozen, stored, tuple(map(plain, program.input_types)) if layouts is None else layouts, split)
-    return once(program, ("kept", *given), lambda: _Keeper(program, *given).found())
+    given = (needs, frozen, stored, tuple(map(plain, program.input_types)) if layouts is None else layouts, split)
+    ways: dict[Way, frozenset[str]] = once(program, ("ways", given), dict)  # those asked before, and what of them mattered
+    alike = next((one for one, read in ways.items() if all(getattr(one, name) == getattr(way, name) for name in read)), way)
+    kept = once(program, ("kept", alike, given), lambda: _Keeper(program, alike, *given).found())
+    ways[alike] = kept.read
+    return kept
 
 
 class _Keeper:
@@ -56,14 +60,15 @@ class _Keeper:
     def __init__(
         self,
         program: Program,
-        needs: tuple[bool, ...],
         way: Way,
+        needs: tuple[bool, ...],
         frozen: bool,
         stored: tuple[bool, ...],
         layouts: tuple[Layout, ...],
         split: tuple[bool, ...],
     ) -> None:
-        self.program, self.frozen, self.way = program, frozen, way
+        self.program, self.frozen = program, frozen
+        self.way: Any = Reading(way)
         self.flags = gradients(program, needs, frozen=frozen)
         self.root = {number: number for number in range(len(program.types))}
         self.storage = dict(enumerate(program.types))
@@ -97,7 +102,8 @@ class _Keeper:
         lines = [*map(self._line_at, self.lines, places), *values]
         kept = {n for n, number in enumerate(inputs) if number in self.values}
         entered = {n for n, number in enumerate(inputs) if number in self.entered}
-        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed, bool(self.blocks), entered)
+        results, read = tuple(map(self._result, self.program.outputs)), frozenset(self.way.read)
+        return Keeping(kept, given, lines, results, self.mixed, bool(self.blocks), entered, read)
 
     def _line_at(self, line: Line, place: int) -> Line:
         """Return the line of a step with its place among the blocks; a step with blocks inside knows it of its own."""
@@ -143,7 +149,7 @@ class _Keeper:
         match operation:
             case Call(name=name, body=body, frozen=within):
                 kept = self._kept(step, body, needs, frozen=within)
-                again = self.way.blocks and isinstance(name, Numbers)
+                again = isinstance(name, Numbers) and self.way.blocks
                 self._inside(step, _given(body, kept, needs) if again else kept, name)
             case Region():
                 self._inside(step, self._region(step, operation, needs), "")
@@ -166,7 +172,7 @@ class _Keeper:
         if attends and way.attention == "fused" and runs_fused(way, body, needs):
             return fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
         if attends and way.attention == "fused":
-            kept = self._kept(step, body, needs, way=replace(way, apart=True))
+            kept = self._kept(step, body, needs, way=replace(way.way, apart=True))
             return by_steps(body, kept, biased=any(needs[3:]), narrow=way.narrow)
         kept = self._kept(step, body, needs)
         if region.keeps is not None:
@@ -227,8 +233,14 @@ class _Keeper:
         stored = tuple(self.root[number] in self.stored for number in takes)
         layouts = tuple(self.layout[number] for number in takes)
         split = tuple(number in self.split for number in takes)
-        frozen = self.frozen or frozen
-        return keeping(body, needs[: len(takes)], way or self.way, frozen=frozen, stored=stored, layouts=layouts, split=split)
+        given = {"frozen": self.frozen or frozen, "stored": stored, "layouts": layouts, "split": split}
+        return self._keeping(body, needs[: len(takes)], way, **given)
+
+    def _keeping(self, body: Program, needs: tuple[bool, ...], way: Way | None = None, **given: Any) -> Keeping:
+        """Return the kept arrays of an inner program; what is read of the way there is read here."""
+        kept = keeping(body, needs, way or self.way.way, **given)
+        self.way.read.update(kept.read)
+        return kept
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
         """Add the kept arrays of an inner program, and the storages of its results."""
@@ -291,7 +303,7 @@ class _Keeper:
         """All positions; slices of the scanned arrays are views of these."""
         stored = tuple(self.root[number] in self.stored for number in step.takes)
         split = tuple(number in self.split for number in step.takes)
-        kept = keeping(scan.body, needs, self.way, frozen=self.frozen, stored=stored, split=split)
+        kept = self._keeping(scan.body, needs, frozen=self.frozen, stored=stored, split=split)
         self.split.update(number for number in step.gives if any(split))
         self.lines += [times(line, scan.length) for line in kept.lines]
         for n in range(scan.carry):
@@ -306,7 +318,7 @@ class _Keeper:
             return
         x, weights, _ = self.program.taken(step)
         behind = (*weights.shape, route.body.output_types[0].shape[-1])
-        kept = keeping(route.body, needs[:1], self.way, frozen=self.frozen)
+        kept = self._keeping(route.body, needs[:1], frozen=self.frozen)
         weighed = gradients(route.body, needs[:1], frozen=self.frozen)[route.body.outputs[0]]
         lines = [Line(("places",), (2, *flat(weights.shape)), role="index"), Line(("added",), flat(behind), role="float")]
         lines += [Line(("rows",), flat((*weights.shape, x.shape[-1])), role="float")] if kept.inputs else []
