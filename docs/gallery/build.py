@@ -106,7 +106,7 @@ def sized(item: dict[str, Any], layer: ps.Layer) -> ps.Layer:
         given |= {"H": 1024, "F": 4096}
     if given["H"] == 1024:
         given["A"] = 16  # BERT large
-    sizes = {symbol.name: given[symbol.name] for symbol in layer.symbols}
+    sizes = {symbol.name: given[symbol.name] for symbol in sorted(layer.symbols, key=str)}
     return layer.at(sizes) if sizes else layer
 
 
