@@ -47,6 +47,12 @@ def _tidy(number: Number) -> Number:
     return number.numerator if isinstance(number, Fraction) and number.denominator == 1 else number
 
 
+@lru_cache(maxsize=1 << 14)
+def symbols_of(generator: Expr) -> frozenset[Symbol]:
+    """Return the symbols of a generator; SymPy goes through floors inside floors, as convolutions make them, each time that it is asked."""
+    return frozenset(cast("set[Symbol]", generator.free_symbols))
+
+
 def _times(left: Monomial, right: Monomial) -> Monomial:
     if not left:
         return right
@@ -189,7 +195,7 @@ class Polynomial:
     @property
     def free_symbols(self) -> frozenset[Symbol]:
         """The symbols of all generators."""
-        return frozenset().union(*(cast("set[Symbol]", generator.free_symbols) for monomial in self.terms for generator, _ in monomial))
+        return frozenset().union(*(symbols_of(generator) for monomial in self.terms for generator, _ in monomial))
 
     def as_expr(self) -> Expr:
         """Return the expanded SymPy expression; equal polynomials give structurally equal expressions."""
@@ -209,7 +215,7 @@ class Polynomial:
         """
         found: dict[Expr, None] = {}
         for generator in dict.fromkeys(generator for monomial in self.terms for generator, _ in monomial):
-            if generator != symbol and symbol in generator.free_symbols:
+            if generator != symbol and symbol in symbols_of(generator):
                 found.update(dict.fromkeys(_of_expr(generator).steps(symbol) if isinstance(generator, Add) else (generator,)))
         return sorted(found, key=default_sort_key)
 
@@ -222,7 +228,7 @@ class Polynomial:
         parts = []
         for monomial, c in self.terms.items():
             for generator, exponent in monomial:
-                if symbol not in generator.free_symbols:
+                if symbol not in symbols_of(generator):
                     continue
                 if generator != symbol and not isinstance(generator, Add):  # an Add is the atom 1/(a + b)
                     raise SizeError(f"{symbol} is inside {generator}, which has no derivative; use finite differences.")
@@ -269,7 +275,7 @@ class Polynomial:
         """
         parts: list[Polynomial] = []
         for monomial, c in self.terms.items():
-            kept = frozenset((g, e) for g, e in monomial if symbol not in g.free_symbols)
+            kept = frozenset((g, e) for g, e in monomial if symbol not in symbols_of(g))
             parts.append(
                 prod((_put(generator, symbol, value) ** exponent for generator, exponent in monomial - kept), start=Polynomial({kept: c}))
             )
@@ -282,7 +288,7 @@ class Polynomial:
         parts = []
         for monomial, c in self.terms.items():
             power = dict(monomial).get(index, 0)
-            moving = [(g, e) for g, e in monomial if index in g.free_symbols and g != index]
+            moving = [(g, e) for g, e in monomial if index in symbols_of(g) and g != index]
             bases = {g.args[0] for g, _ in moving if isinstance(g, Pow)}
             if power < 0 or len(bases) > 1 or not all(isinstance(g, Pow) and isinstance(g.args[0], Integer) for g, _ in moving):
                 return None
@@ -294,7 +300,7 @@ class Polynomial:
             if not isinstance(rate, int) or [m for m in moved.terms if position in dict(m)] != [frozenset({(position, 1)})] * len(bases):
                 return None
             still = Polynomial({m: d for m, d in moved.terms.items() if position not in dict(m)})
-            rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in g.free_symbols): c})
+            rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in symbols_of(g)): c})
             base = bases.pop() if bases else Integer(1)
             for m, d in (Polynomial.of(index) ** power).put(index, shifted).terms.items():
                 inner = dict(m)
@@ -632,7 +638,7 @@ def _put(generator: Expr, symbol: Symbol, value: Polynomial) -> Polynomial:
 
 
 def _is_polynomial_in(polynomial: Polynomial, symbol: Symbol) -> bool:
-    return all((g == symbol and e >= 0) or symbol not in g.free_symbols for monomial in polynomial.terms for g, e in monomial)
+    return all((g == symbol and e >= 0) or symbol not in symbols_of(g) for monomial in polynomial.terms for g, e in monomial)
 
 
 def _period(polynomial: Polynomial, index: Symbol) -> int:
@@ -640,7 +646,7 @@ def _period(polynomial: Polynomial, index: Symbol) -> int:
     found = 1
     for monomial in polynomial.terms:
         for generator, _ in monomial:
-            if generator != index and index in generator.free_symbols:
+            if generator != index and index in symbols_of(generator):
                 inside = _of_expr(cast("Expr", generator.args[0]))
                 found = lcm(found, *(Fraction(c).denominator for c in inside.terms.values()))
                 if isinstance(generator, Mod) and isinstance(generator.args[1], Integer):

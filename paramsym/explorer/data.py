@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import Expr, Symbol
 
-from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.polynomial import Polynomial, symbols_of
 from paramsym.algebra.size import Condition, shown, symbols_in
 from paramsym.algebra.symbols import LETTERS
 from paramsym.analysis.counted import Counted, lines
@@ -79,8 +79,9 @@ class Program:
         all amounts with the letter move in steps.
         """
         found: dict[str, list[Any]] = {}
-        for symbol in sorted({symbol for amount in self.places for symbol in amount.free_symbols}, key=lambda one: one.name):
-            having = {place: amount for amount, place in self.places.items() if symbol in amount.free_symbols}
+        held = {place: (amount, amount.free_symbols) for amount, place in self.places.items()}
+        for symbol in sorted({symbol for _, symbols in held.values() for symbol in symbols}, key=lambda one: one.name):
+            having = {place: amount for place, (amount, symbols) in held.items() if symbol in symbols}
             powers = [dict(monomial).get(symbol, 0) for amount in having.values() for monomial in amount.terms]
             stepped = [place for place, amount in having.items() if _inside(symbol, amount)]
             found[symbol.name] = [max(0, *powers), -min(0, *powers), len(stepped) == len(having) or stepped]
@@ -89,7 +90,7 @@ class Program:
 
 def _inside(symbol: Symbol, amount: Polynomial) -> bool:
     """Whether a letter is inside a floor, a maximum or the reciprocal of a sum."""
-    return any(symbol != generator and symbol in generator.free_symbols for monomial in amount.terms for generator, _ in monomial)
+    return any(symbol != generator and symbol in symbols_of(generator) for monomial in amount.terms for generator, _ in monomial)
 
 
 class _Writer:

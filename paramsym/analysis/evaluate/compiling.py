@@ -348,6 +348,7 @@ class _Compiler:
         return self.step("mul", square, register) if exponent % 2 else square
 
 
+@lru_cache(maxsize=1 << 12)
 def _place(power: tuple[Expr, int]) -> tuple[bool, str]:
     generator = power[0]
     return (False, generator.name) if isinstance(generator, Symbol) else (True, str(generator))
