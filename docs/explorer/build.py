@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +47,9 @@ def families(kept: Path, only: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
         message = f"there is no family {', '.join(sorted(missing))}."
         raise LookupError(message)
     kept.mkdir(parents=True, exist_ok=True)
-    # Each family has a process of its own, forked from one that has imported this file. It ends before garbage fills the memory, so nothing
-    # searches for it, again and again through everything cached. An executor raises if one of its processes is killed, where a Pool waits.
-    with ProcessPoolExecutor(mp_context=get_context("forkserver"), initializer=gc.disable, max_tasks_per_child=1) as pool:
+    # Nothing searches for garbage: what is cached stays to the end, and the search would go through all of it, again and again. An executor
+    # raises if one of its processes is killed, where a Pool waits.
+    with ProcessPoolExecutor(initializer=gc.disable) as pool:
         return dict(zip(wanted, pool.map(_family, wanted, repeat(kept), repeat(_stamp())), strict=True))
 
 
