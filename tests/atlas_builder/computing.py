@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import torch
 from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
-from atlas_builder.ordering import Ordering
+from atlas_builder.ordering import Ordering, UnorderedError
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
 from read.comparing import counted_on
 from sympy import Expr, Symbol, floor
@@ -67,7 +67,7 @@ torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a us
 torch_recorder._MOST = 1 << 19  # loops over positions
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
 
-_DEPTH = re.compile(r"(layers|(?<!min_)depth|blocks|n_layer|num_hidden_groups)$")
+_DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|blocks|n_layer|num_hidden_groups)$")
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
@@ -82,8 +82,12 @@ _LENGTHS = ("S", "T")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 _HEAD = 128
 """The width of heads if it is given, and null is no quotient."""
+_WIDEST = 256
+"""The largest width of heads for which torch's attention takes groups of heads in the same way."""
 _GROUPS = ("num_key_value_heads", "n_head_kv", "num_kv_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model", "embed_dim", "dim")
+_TEXT = "text_config_"
+"""What stands before the letters of the language model of a model with pictures."""
 _UNIT = 4
 """Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
 _UNITS, _AGREED = (1, 2), 6
@@ -102,6 +106,8 @@ EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
 _FIXED = 6
 """The most letters that are a number in the computation, because no other number has the same operators, or no law."""
 _FEW_SAME = 2
+_FEW_ORDERS = 4
+"""The least values of a key that are tried to see whether it only puts layers in another order."""
 _SHORTEST = 60
 """The least largest length of inputs for which a form is of use."""
 _WORDS = 3
@@ -267,9 +273,11 @@ class Class:
     def _relate(self, resolved: Mapping[str, Any]) -> None:
         """Find which letters divide, equal or limit others."""
         self.multiples: list[tuple[str, str | None]] = [(name, None) for name in self.numbers if _WIDTH_OF_HEADS.search(name)]
-        heads, groups = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _GROUPS))
+        heads, groups, width = (
+            next((text + one for text in ("", _TEXT) for one in listed if text + one in self.numbers), None)
+            for listed in (_HEADS, _GROUPS, _WIDTHS)
+        )
         if not self.multiples:
-            heads, width = (next((one for one in listed if one in self.numbers), None) for listed in (_HEADS, _WIDTHS))
             self.multiples = [(width, heads)] if heads and width and self.numbers[width] % (_UNIT * self.numbers[heads]) == 0 else []
         self.pairs = [(heads, groups)] if heads and groups else []
         without = (key for key in self.entry["keys"] if key in _GROUPS and key not in self.numbers)
@@ -616,6 +624,8 @@ class Finder:
     """Whether a loop goes over positions, so that a long input takes long."""
     equal: list[tuple[str, str, bool]] = field(default_factory=list)
     """Letters that must be equal, or must differ, for the same operators."""
+    proportional: list[tuple[str, str | None]] = field(default_factory=list)
+    """Widths with the number of their heads: only heads of the width of the default are known."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
 
     @property
@@ -645,7 +655,7 @@ class Finder:
         self.check_depths(base, recording)
         lines = {name: [*self.line(base, name, recording)] for name in base}
         for name in [one for one, line in lines.items() if not line]:
-            lines |= self.joined(base, name, lines, recording)
+            lines |= self.joined(base, name, lines, recording) if not lines[name] else {}
         numbers = [base, *(point for line in lines.values() for point in line)]
         loops = self.loops()
         constant = [name for name, line in lines.items() if not line]
@@ -674,10 +684,14 @@ class Finder:
         self.unit = self.least_unit(Predicted(laws), base, lines)
         self.check_quotients(Predicted(laws), base, lines)
         layers: list[dict[str, Any]] = []
-        ordered = 0
+        ordered: dict[str, Any] = {}
         if of.ordering is not None:
             layers = of.ordering.orders(base, {})
-            ordered = of.ordering.tested(laws, stacked(laws.found.merged), layers, [base, *tested], {})
+            of.ordering.solved(laws, layers)
+            ordering = self.ordering(base, held) if known is None else known["certificate"].get("ordering", {})
+            held = {key: values for key, values in held.items() if key not in ordering}
+            ordered = {"orders": of.ordering.tested(layers, [base, *tested], ordering)}
+            ordered |= {"ordering": ordering} if ordering else {}
         cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
@@ -688,8 +702,9 @@ class Finder:
             **({"loops": loops} if loops else {}),
             "multiples": [
                 *(
-                    [name, self.unit, by, max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
+                    [name, base[name] // base[str(by)] if (name, by) in self.proportional else self.unit, by, most]
                     for name, by in of.multiples
+                    for most in [max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                 ),
                 *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
             ],
@@ -704,8 +719,7 @@ class Finder:
             **({"layers": layers} if layers else {}),
             "cache": cache,
             **({"kept": kept} if kept else {}),
-            "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)}
-            | ({"orders": ordered} if of.ordering is not None else {}),
+            "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)} | ordered,
         }
 
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -713,7 +727,8 @@ class Finder:
         held = self.domain(base, recording) if known is None else dict(known["held"])
         self.excluded |= (known or {}).get("excluded", {})
         held |= {key: [value] for key, value in self.of.given.items() if key not in self.of.windowed}
-        held |= {key: [self.of.defaults.get(key)] for key in self.of.fixed}
+        ordering = known["certificate"].get("ordering", ()) if known else ()
+        held |= {key: [self.of.defaults.get(key)] for key in (*self.of.fixed, *ordering)}
         parted = {key for key, _ in self.of.parts.values()}
         return {key: values for key, values in held.items() if name_of(key) not in base and key not in parted}
 
@@ -779,11 +794,12 @@ class Finder:
                 yield {key: _HEAD}
         yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
 
-    def parted(self, odd: Sequence[Mapping[str, int]], base: Mapping[str, int]) -> bool:
-        """Whether two letters are equal at the base and not at each odd point, or the reverse: their other case has other operators."""
+    def parted(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
+        """Whether two letters are equal at all other points and at no odd one, or the reverse: their other case has other operators."""
         for one, other in self.of.pairs:
-            equal = base[one] == base[other]
-            if all((point[one] == point[other]) != equal for point in odd) and (one, other, equal) not in self.equal:
+            equal = others[0][one] == others[0][other]
+            same = all((point[one] == point[other]) == equal for point in others)
+            if same and all((point[one] == point[other]) != equal for point in odd) and (one, other, equal) not in self.equal:
                 self.equal.append((one, other, equal))
                 return True
         return False
@@ -803,7 +819,7 @@ class Finder:
         """Return numbers at which the widths of heads are odd multiples of their unit; None if the record does not read them."""
         point = self.drawn(base, lines)
         for name, by in self.of.multiples:
-            if point is not None:
+            if point is not None and (name, by) not in self.proportional:
                 most, unit = base[name] // (self.unit * (base[by] if by else 1)), self.unit * (point[by] if by else 1)
                 point = self.moved(point, name, unit * self.chance.randrange(1, most + 1, 2))
         return point
@@ -837,7 +853,7 @@ class Finder:
 
     def limited(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out."""
-        if self.parted(odd, others[0]):
+        if self.parted(odd, others):
             return True
         for name, by in self.of.multiples:
             if by and all(point[name] // point[by] > max(other[name] // other[by] for other in others) for point in odd):
@@ -855,6 +871,12 @@ class Finder:
         found = {**base, name: value}
         for one, other, equal in self.equal:
             found |= {one: value, other: value} if equal and name in {one, other} else {}
+        for width, heads in self.of.multiples:
+            if (width, heads) in self.proportional and name in {width, heads}:
+                share = base[width] // base[str(heads)]
+                if name == width and value % share:
+                    return None
+                found |= {str(heads): value, width: share * value} if name == heads else {str(heads): value // share}
         if value > self.most.get(name, value) or not self.in_windows(found):
             return None
         if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
@@ -866,6 +888,8 @@ class Finder:
             return None
         for key, divisor in self.of.multiples:
             if key in found and found[key] % (self.unit * (found[divisor] if divisor else 1)):
+                return None
+            if divisor and self.of.pairs and _WIDEST * base[divisor] >= base[key] and found[key] > _WIDEST * found[divisor]:
                 return None
         if any(found[key] % unit for key, unit in self.of.units.items()):
             return None
@@ -897,9 +921,8 @@ class Finder:
             yield from (value + more for more in (_DEEP, 1, 2))
         else:
             unit = next((_UNIT * (self.of.numbers[by] if by else 1) for key, by in self.of.multiples if key == name), 1)
-            yield from (
-                one for one in (2 * value, value + unit, 3 * value, value // 2, value + 2 * unit, value + 8 * unit, value + 64) if one > 0
-            )
+            others = (2 * value, value + unit, 3 * value, value // 2, value + 2 * unit, 4 * value, value + 8 * unit, value + 64)
+            yield from (one for one in dict.fromkeys(others) if one > 0)
 
     def line(self, base: Mapping[str, int], name: str, first: Recording) -> Iterator[dict[str, int]]:
         """Yield points at which one number is another one."""
@@ -913,7 +936,7 @@ class Finder:
                 if alike(first, self.shaped(self.of.at(point))):
                     found += 1
                     yield point
-                elif self.parted([point], base):
+                elif self.parted([point], [base]):
                     continue
                 elif _DEPTH.search(name):
                     raise UnreadError(f"{_SEVERAL}, as {name} = {value} shows")
@@ -937,6 +960,11 @@ class Finder:
         self, base: Mapping[str, int], name: str, lines: Mapping[str, list[dict[str, int]]], first: Recording
     ) -> dict[str, list[dict[str, int]]]:
         """Return the points of two numbers that change only together: a pass adds or multiplies arrays of both widths."""
+        for pair in (one for one in self.of.multiples if name in one and None not in one and one not in self.proportional):
+            self.proportional.append(pair)  # rotary positions that rotate several axes state the width of heads
+            if found := [*self.line(base, name, first)]:
+                return {str(one): found for one in pair}
+            self.proportional.pop()
         for other in (one for one, line in lines.items() if one != name and not line and base[one] == base[name]):
             self.equal.append((name, other, True))
             if found := [*self.line(base, name, first)]:
@@ -978,11 +1006,12 @@ class Finder:
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
-        in_letters = replace(of.layer, numbers=tuple(letters[name] for name in of.layer.names))
-        symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol)}
+        widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
+        in_letters = replace(of.layer, numbers=tuple((letters | widths)[name] for name in of.layer.names))
+        symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol) and name not in widths}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
-        laws = Laws(Found(symbols, tuple(symbols), tuple(numbers), merged(recordings)))
-        exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None]
+        laws = Laws(Found(symbols | widths, tuple(symbols), tuple(numbers), merged(recordings)))
+        exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None and one not in widths]
         entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
             for axis in entry.tensor.shape:
@@ -1169,6 +1198,22 @@ class Finder:
             elif other:
                 held[key] = same
         return held
+
+    def ordering(self, base: Mapping[str, int], held: Mapping[str, Any]) -> dict[str, list[Value]]:
+        """Return the keys that only put the layers in another order, such as how many of the first are dense, with the values tried."""
+        assert self.of.ordering is not None
+        resolved, found = self.of.reference.resolved(self.of.base), dict[str, list[Value]]()
+        for key in (one for one in held if one not in self.of.given and one not in self.of.fixed):
+            domain = self.of.entry["keys"][key]
+            few = range(domain["whole"][0], domain["whole"][0] + _FEW_ORDERS) if "whole" in domain else ()
+            values = [*dict.fromkeys((resolved.get(key), *few, *self.alternatives(domain, resolved.get(key))))]
+            try:
+                orders = {value: order for value in values if (order := self.of.ordering.order(base, {key: value})) is not None}
+            except UnorderedError:
+                continue
+            if len(set(orders.values())) > 1:
+                found[key] = [*orders]
+        return found
 
     def loops(self) -> dict[str, int]:
         """Return the largest lengths of inputs at which the operators are these: a loop over positions has others for longer ones.

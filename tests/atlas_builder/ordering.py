@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
@@ -14,7 +14,7 @@ from atlas_builder.reference import RefusedError
 from paramsym.atlas.depth import Pattern, pattern_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.orders import Order, tensors_of_copies
-from paramsym.errors import NotYetError, ParamsymError
+from paramsym.errors import ConfigError, NotYetError, ParamsymError
 from paramsym.read.predicted import Predicted
 from paramsym.read.recording import Recording
 from paramsym.read.sizes import Laws
@@ -22,7 +22,7 @@ from paramsym.read.stacks import Stacked, stacked, written_out
 
 DEPTHS = (2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 24)
 _SEEN = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 24)
-_TURNS, _AGREED = 60, 8
+_TURNS, _AGREED, _DEEPER = 60, 8, 6
 _OWN = ""
 
 
@@ -36,6 +36,9 @@ class Ordering:
 
     of: Any
     depths: tuple[str, ...]
+    laws: Laws = field(init=False)
+    merged: Stacked = field(init=False)
+    written: list[Order] = field(init=False)
 
     def deep(self, depth: int) -> dict[str, Any]:
         """Return the keys of a model with so many layers."""
@@ -53,8 +56,9 @@ class Ordering:
         """
         counts: dict[int, dict[str, int]] = {}
         for depth in DEPTHS:
-            with suppress(RefusedError, NotYetError):  # few layers may not show what the first one takes
-                found = self.seen(numbers, self.deep(depth))
+            with suppress(RefusedError, NotYetError, ConfigError):  # few layers may not show what the first one takes
+                self.model(numbers, deep := self.deep(depth))  # which is known for so many layers
+                found = self.seen(numbers, deep)
                 counts[depth] = {stack.path: len(stack.kinds) for stack in found.stacks}
         most = counts[max(counts)] if counts and self.depths else {}
         if not most:
@@ -140,40 +144,63 @@ class Ordering:
     def _default(self, name: str, here: Mapping[str, Any]) -> Any:
         """Return the list of a configuration that does not give it."""
         point = {key: one for key, one in self.of.point({}, here).items() if key != name}
-        return self.of.reference.resolved(point if self.of.mixed else self.of.point({}, here)).get(name)
+        with suppress(RefusedError):  # a list that must be given has no default
+            return self.of.reference.resolved(point if self.of.mixed else self.of.point({}, here)).get(name)
+        return None
 
     def _own(self, orders: Sequence[tuple[int, ...]]) -> Any:
         return pattern_of(orders)  # type: ignore[arg-type]
 
+    def solved(self, laws: Laws, written: Sequence[Mapping[str, Any]]) -> None:
+        """Learn the laws of the recording, and the order of each stack."""
+        self.laws, self.merged = laws, stacked(laws.found.merged)
+        self.written = [Order.of({**one, "together": [*_firsts_of(one)]}) for one in written]
+
+    def order(self, numbers: Mapping[str, int], others: Mapping[str, Any]) -> Any:
+        """Return the kinds of the layers of a deeper model with other keys; None if the record or the reference refuses it.
+
+        Raises:
+            UnorderedError: layers in this order compute something else.
+        """
+        deep = self.deep(max(_DEEPER, *(len(order) for order in self.merged.orders)))
+        try:
+            kinds, same = self._compared(numbers, {**deep, **others})
+        except (ParamsymError, RefusedError):
+            return None
+        if not same:
+            raise UnorderedError(f"other operators in the order {kinds} at {others}")
+        return tuple(kinds.items())
+
     def tested(
-        self, laws: Laws, merged: Stacked, written: list[dict[str, Any]], points: Sequence[Mapping[str, int]], others: Mapping[str, Any]
+        self,
+        written: list[dict[str, Any]],
+        points: Sequence[Mapping[str, int]],
+        keys: Mapping[str, Sequence[Any]],
     ) -> int:
         """Add the kinds that were seen together to each order; return at how many other orders the recordings agree.
+
+        ``keys`` have values that only put the layers in another order.
 
         Raises:
             UnorderedError: layers of all kinds in another order compute something else, or few orders were built.
         """
         chance = random.Random(19)
-        together: list[dict[tuple[int, ...], bool]] = [{_firsts(order): True} for order in merged.orders]
-        orders = [Order.of({**one, "together": [*_firsts_of(one)]}) for one in written]
+        together: list[dict[tuple[int, ...], bool]] = [{_firsts(order): True} for order in self.merged.orders]
         agreed = 0
         for turn in range(_TURNS):
             if agreed >= _AGREED:
                 break
-            here = {**others, **{key: chance.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13)) for key in self.depths if chance.random() < 0.8}}
+            here = {key: chance.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13)) for key in self.depths if chance.random() < 0.8}
+            here |= {key: chance.choice(values) for key, values in keys.items() if chance.random() < 0.5}
             numbers = dict(points[turn % len(points)])
             if turn % 3:
-                here |= self._listed(orders, here, chance, single=turn % 3 == 1)
+                here |= self._listed(self.written, here, chance, single=turn % 3 == 1)
             try:
-                model = self.model(numbers, here)
-                depth = [self._depth(order, model) for order in orders]
-                kinds = {one.path: one.kinds_of(model._settled, n, model._existing_rows) for one, n in zip(orders, depth, strict=True)}
-                recording = self.of.at(numbers, here)
+                kinds, same = self._compared(numbers, here)
             except (ParamsymError, RefusedError):
                 continue
-            same = self._agrees(laws, merged.recording, kinds, numbers, recording)
-            sets = [_firsts(kinds[order.path]) for order in orders]
-            full = all(one == _firsts(order) for one, order in zip(sets, merged.orders, strict=True))
+            sets = [_firsts(kinds[order.path]) for order in self.written]
+            full = all(one == _firsts(order) for one, order in zip(sets, self.merged.orders, strict=True))
             if full and not same:
                 raise UnorderedError(f"other operators in the order {kinds} at {here}")
             agreed += same
@@ -184,6 +211,12 @@ class Ordering:
         for one, seen_together in zip(written, together, strict=True):
             one["together"] = [list(kinds) for kinds, same in seen_together.items() if same]
         return agreed
+
+    def _compared(self, numbers: Mapping[str, int], here: Mapping[str, Any]) -> tuple[dict[str, tuple[int, ...]], bool]:
+        """Return the kinds of the layers by path, and whether the recording is that of layers in this order."""
+        model = self.model(numbers, here)
+        kinds = {one.path: one.kinds_of(model._settled, self._depth(one, model), model._existing_rows) for one in self.written}
+        return kinds, self._agrees(self.laws, self.merged.recording, kinds, numbers, self.of.at(numbers, here))
 
     def _depth(self, order: Order, model: Recorded) -> int:
         return order.depth if isinstance(order.depth, int) else int(model._settled[order.depth])  # type: ignore[call-overload]
