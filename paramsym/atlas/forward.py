@@ -174,7 +174,9 @@ class Forward(Layer):
         if isinstance(depth, int):
             return order.kinds_of(self._settled, depth, self._existing_rows)
         key = str(order.depth)
-        number: Any = self._settled[key]
+        number: Any = self._settled.get(key)
+        if number is None:
+            raise NotYetError(f"{key} is not given; what the model computes is known for a given number. Its tensors are known.")
         pattern: Any = order.pattern((*self._deeper(key, number + more), number + more) for more in DEEPER)
         if pattern is None:
             raise NotYetError(
