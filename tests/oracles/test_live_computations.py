@@ -28,15 +28,20 @@ _HEADS = ("num_attention_heads", "n_head", "num_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model")
 
 
+def with_attention(config: Any) -> dict[str, Any]:
+    """Return layers of both kinds if the default has none with attention, which the reference does not run."""
+    if set(getattr(config, "layer_types", None) or ()) != {"linear_attention"}:
+        return {}
+    return {"num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"]}
+
+
 def drawn(config: Any, chance: random.Random, turn: int) -> dict[str, Any]:
     """Return other values of some keys: depth, widths, heads, flags; at the last turns fewer of them, so that one is known."""
     found: dict[str, Any] = {}
     for key in ("num_hidden_layers", "n_layer"):
         if key in vars(config):
             found[key] = chance.randint(1, 8) if turn < _DRAWS else 4
-    if set(getattr(config, "layer_types", None) or ()) == {"linear_attention"}:  # which the reference does not run
-        found["num_hidden_layers"] = 2
-        found["layer_types"] = ["linear_attention", "full_attention"]
+    found |= with_attention(config)
     if turn == _DRAWS + 2:  # a pass through experts needs entries, which a large model has none of
         small = {"intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16, "num_experts": 16, "num_local_experts": 16}
         found |= {key: number for key, number in small.items() if isinstance(getattr(config, key, None), int)}
