@@ -633,6 +633,20 @@ class Finder:
         """How recordings are compared: with equal copies as one, unless layers are of several kinds."""
         return numbered if self.of.ordering is not None else folded
 
+    def orders(
+        self, laws: Any, base: dict[str, int], tested: list[dict[str, int]], held: dict[str, Any], known: Mapping[str, Any] | None
+    ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
+        """Return the orders of layers of several kinds, the held keys that do more than order layers, and what the certificate says."""
+        of = self.of
+        if of.ordering is None:
+            return [], held, {}
+        layers = of.ordering.orders(base, {})
+        of.ordering.solved(laws, layers)
+        ordering = self.ordering(base, held) if known is None else known["certificate"].get("ordering", {})
+        held = {key: values for key, values in held.items() if key not in ordering}
+        ordered = {"orders": of.ordering.tested(layers, [base, *tested], ordering)}
+        return layers, held, ordered | ({"ordering": ordering} if ordering else {})
+
     def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return one form of the computation as JSON; ``known`` is the form of the default, whose keys are not tried again.
 
@@ -683,15 +697,7 @@ class Finder:
             raise UnreadError("laws were refuted too often, or few configurations were built")
         self.unit = self.least_unit(Predicted(laws), base, lines)
         self.check_quotients(Predicted(laws), base, lines)
-        layers: list[dict[str, Any]] = []
-        ordered: dict[str, Any] = {}
-        if of.ordering is not None:
-            layers = of.ordering.orders(base, {})
-            of.ordering.solved(laws, layers)
-            ordering = self.ordering(base, held) if known is None else known["certificate"].get("ordering", {})
-            held = {key: values for key, values in held.items() if key not in ordering}
-            ordered = {"orders": of.ordering.tested(layers, [base, *tested], ordering)}
-            ordered |= {"ordering": ordering} if ordering else {}
+        layers, held, ordered = self.orders(laws, base, tested, held, known)
         cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},

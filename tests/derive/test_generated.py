@@ -25,7 +25,7 @@ SECONDS, LATE = 10, 3  # a busy machine ends its last build and law later
 
 @pytest.mark.parametrize("first", range(0, DRAWS, BLOCK))
 def test_no_form_is_wrong(first: int) -> None:
-    """At the defaults, where no form may refuse, and at small, large, equal and special sizes."""
+    """At the defaults, where no form may refuse unless an axis is 0, and at small, large, equal and special sizes."""
     for number in range(first, min(first + BLOCK, DRAWS)):
         made = generated(number)
         began = time.monotonic()
@@ -41,7 +41,7 @@ def test_no_form_is_wrong(first: int) -> None:
 def _assert_right(form: Any, made: Generated, chance: random.Random) -> None:
     shown = f"{made.source}{made.defaults}\n{form.certificate}"
     in_time = not any("ran out of time" in reason for reason in form.certificate.left_out)  # a busy machine leaves choices out
-    if in_time:
+    if in_time and not _has_an_empty_tensor(made.build()):
         assert _found(form, made.sizes, made.flags) == made.build(), shown
     for sizes, flags in made.draws(chance, POINTS):
         try:
@@ -57,6 +57,11 @@ def _assert_right(form: Any, made: Generated, chance: random.Random) -> None:
             assert wanted is None or left_out or not in_time or not made.learnable, (sizes, flags, refused, shown)
             continue
         assert found == wanted or (wanted is None and not made.learnable), (sizes, flags, shown)
+
+
+def _has_an_empty_tensor(stored: Any) -> bool:
+    """Whether an axis is 0, as of a head without classes: the library refuses such a tensor, also at the defaults."""
+    return isinstance(stored, dict) and any(0 in shape for shape in stored.values())
 
 
 def _found(form: Any, sizes: dict[str, int], flags: dict[str, bool]) -> Any:

@@ -88,7 +88,7 @@ def mixes(subject: Subject, alike: Mapping[str, Polynomial]) -> Iterator[Edit]:
     depth = depths.pop() if len(depths) == 1 else 0
     groups, heads = subject.used.get(_GROUPS, 0), subject.whole.get(_HEADS, 0)
     fused = any({*map(str, line.path)} & _FUSED for line in parts["values"])
-    for name, (base, rules) in (_MIXES | _EARLIER if fused else _MIXES).items():
+    for name, (base, rules) in {**_MIXES, **(_EARLIER if fused else {})}.items():
         if not head or (rules and not depth):
             continue
         chosen = dict(rules)
