@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paramsym.atlas.activations import WORDS
+from paramsym.atlas.activations import WORDS, Own
+from paramsym.read.recording import Ref, with_refs
 from paramsym.read.torch_recorder import recorded
 
 torch = pytest.importorskip("torch")
@@ -23,6 +24,9 @@ def test_operators(word: str) -> None:
     kind, steps = WORDS[word]
     assert kind == type(module).__name__
     found = recorded(torch.nn.Sequential(module), (torch.zeros(2, 3, device="meta"),), {})
-    assert found.inputs[0].number == 0
-    assert steps == tuple((one.name, one.arguments) for one in found.top.steps()) or word == "linear"
-    assert found.outputs == (0 if word == "linear" else len(steps),)
+    first = found.inputs[0].number
+    own = {number: Own(paths[0].removeprefix("0.")) for number, paths in found.stored.items()}
+    called = [(one.name, with_refs(one.arguments, lambda each: own.get(each, Ref(each - first)))) for one in found.top.steps()]
+    called = [(name, {**arguments, "size": ()} if name == "view" else arguments) for name, arguments in called]  # as many axes as the input
+    assert steps == tuple(called) or word == "linear"
+    assert found.outputs == (first if word == "linear" else first + len(steps),)
