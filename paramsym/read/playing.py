@@ -199,13 +199,13 @@ class Player:
         """Apply a loop over the entries of arrays, besides the last ones."""
         parts: Any = called.items
         first, *inside, last = parts
-        length = self._number(first.arguments["length"])
+        length, start = self._number(first.arguments["length"]), self._number(first.arguments.get("start", 0))
         states = tuple(self._value(one.number, path, env) for one in first.arguments["carry"])
         over = []
         for one, dim in zip(first.arguments["over"], first.arguments["axes"], strict=True):
             value = self._value(one.number, path, env)
             axis = value.type.axis(dim)
-            over.append(moved(take(value, axis, 0, length), [axis, *(n for n in range(value.rank) if n != axis)]))
+            over.append(moved(take(value, axis, start, length), [axis, *(n for n in range(value.rank) if n != axis)]))
         for step in called.steps():  # tensors are values of the program around the loop
             for number in refs(step.arguments):
                 if number in self.recording.stored:
@@ -216,7 +216,7 @@ class Player:
             self._items(Called(called.path, LOOP, inside), path, here)
             return tuple(self._value(one.number, path, here) for one in (*last.arguments["carry"], *last.arguments["out"]))
 
-        found = list(scan(body, states, *over, axis=0))
+        found = list(scan(body, states, *over, axis=0, reverse=first.arguments.get("reverse", False)))
         for place, dim in enumerate(last.arguments["axes"], len(states)):
             value = found[place]
             axis = dim % value.rank

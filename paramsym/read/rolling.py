@@ -2,7 +2,8 @@
 
 A loop is a call of the kind ``for``. Its first operator, ``each``, gives the states before an entry and the entries of the arrays along
 which it goes; its last one, ``all``, takes the states after an entry and the outputs, and gives the last states and the outputs of all
-entries. The last entry stays outside of the loop: what only a following entry would use has no gradient there.
+entries. The last entry stays outside of the loop: what only a following entry would use has no gradient there. A loop may go from the
+last entry to the first one.
 """
 
 from __future__ import annotations
@@ -24,13 +25,37 @@ _ALIASES = frozenset({"detach", "alias"})
 
 def rolled(recording: Recording) -> Recording:
     """Return the recording with each loop over all entries of an axis as one copy; two entries are the fewest."""
-    roller = _Roller(recording)
-    return replace(recording, top=roller.called(recording.top))
+    if any(step.name == "unbind" for step in recording.top.steps()):
+        found = _rolled(replace(recording, top=_taken_apart(recording.top)))
+        if looped(found):
+            return found
+    return _rolled(recording)
+
+
+def _rolled(recording: Recording) -> Recording:
+    return replace(recording, top=_Roller(recording).called(recording.top))
 
 
 def looped(recording: Recording) -> bool:
     """Whether a recording has a loop over the entries of an axis, so that a pass with a long one takes long."""
     return any(step.name == _EACH for step in recording.top.steps())
+
+
+def _taken_apart(one: Called) -> Called:
+    """Return a call in which each entry that ``unbind`` gives is selected where it is first used, as in ``x[:, place]``."""
+    items = [_taken_apart(item) if isinstance(item, Called) else item for item in one.items]
+    for step in [item for item in items if isinstance(item, Done) and item.name == "unbind"]:
+        selects = {
+            array.number: replace(step, name="select", arguments={"dim": 0, **step.arguments, "index": place}, results=(array,))
+            for place, array in enumerate(step.results)
+        }
+        found: list[Any] = []
+        for item in items:
+            used = {number for done in (item.steps() if isinstance(item, Called) else [item]) for number in refs(done.arguments)}
+            found += [selects.pop(number) for number in [*selects] if number in used]
+            found += [item] if item is not step else []
+        items = found if not selects else items  # others are used elsewhere
+    return Called(one.path, one.kind, items)
 
 
 class _Roller:
@@ -88,12 +113,14 @@ class _Loop:
 
     ``inner`` gives for the arrays that the first copy makes those of each copy. ``carried`` has for each argument that comes from the copy
     before the array that the first copy takes, and the one that it passes on. ``moving`` are arguments that are the number of the entry.
-    ``writes`` are arrays whose entries are changed in place, and ``stacks`` the operators that stack the outputs of all copies.
+    ``writes`` are arrays whose entries are changed in place, and ``stacks`` the operators that stack the outputs of all copies. ``order``
+    has the number of the entry of each copy.
     """
 
     roller: _Roller
     begin: int
     written: list[list[Any]]
+    order: list[int]
     copies: list[list[Done]] = field(init=False)
     inner: list[dict[int, int]] = field(default_factory=list)
     carried: dict[Any, tuple[int, int]] = field(default_factory=dict)
@@ -109,20 +136,21 @@ class _Loop:
     def around(cls, roller: _Roller, items: Sequence[Any], position: int, earliest: int) -> _Loop | None:
         """Return the loop whose first entry is taken at a position, or None; ``earliest`` is where it may begin."""
         first = items[position]
-        if not isinstance(first, Done) or first.name != "select" or first.arguments.get("index") != 0:
+        base = roller.arrays.get(first.arguments["self"].number) if isinstance(first, Done) and first.name == "select" else None
+        count = 0 if base is None else base.shape[first.arguments["dim"]]
+        order = next((list(one) for one in (range(count), range(count)[::-1]) if count > 1 and one[0] == first.arguments["index"]), [])
+        if not order:
             return None
-        second = {**first.arguments, "index": 1}
+        second = {**first.arguments, "index": order[1]}
         ends = range(position + 1, min(position + _LONGEST, len(items)))
         length = next((end - position for end in ends if isinstance(items[end], Done) and dict(items[end].arguments) == second), 0)
-        base = roller.arrays.get(first.arguments["self"].number)
-        if not length or base is None:
+        if not length:
             return None
-        count = base.shape[first.arguments["dim"]]
         for begin in range(position, max(earliest, position - length + 1) - 1, -1):
             written = [[*items[start : start + length]] for start in range(begin, begin + count * length, length)]
             outline = [*map(_outline, written[0])]
             if len(written[-1]) == length and None not in outline and all([*map(_outline, copy)] == outline for copy in written):
-                loop = cls(roller, begin, written)
+                loop = cls(roller, begin, written, order)
                 if loop._follows() and loop._writes() and loop._alone():
                     return loop
         return None
@@ -149,7 +177,7 @@ class _Loop:
             if all(one == first and type(one) is type(first) for one in values):
                 return True
             self.moving.add(at)
-            return at[1][-1] == "index" and list(values) == [*range(len(values))]
+            return at[1][-1] == "index" and list(values) == self.order
         numbers = [one.number if isinstance(one, Ref) else -1 for one in values]
         made = self.inner[0]
         if first.number in made:
@@ -225,12 +253,23 @@ class _Loop:
             if not any(beyond[:-1]):
                 continue
             user = next(iter(beyond[0]), None)
-            made = tuple(Ref(copy[number]) for copy in self.inner)
+            made = tuple(Ref(self.inner[self.order.index(place)][number]) for place in range(len(self.order)))
             step = steps.get(user) if user is not None else None
-            if step is None or step.name != "stack" or step.arguments["tensors"] != made or any(one != {user} for one in beyond):
+            if step is None or self._out(number, step) is None or step.arguments["tensors"] != made or any(one != {user} for one in beyond):
                 return False
             self.stacks[number] = step
         return True
+
+    def _out(self, number: int, step: Done) -> tuple[int, int] | None:
+        """Return the array of a copy of which an operator stacks all, and the new axis; ``cat`` stacks arrays with a new axis of size 1."""
+        if step.name == "stack":
+            return number, step.arguments["dim"]
+        apart = next((one for one in self.copies[0] if one.results[0].number == number), None)
+        if step.name != "cat" or apart is None or apart.name != "unsqueeze":
+            return None
+        rank = len(apart.results[0].shape)
+        axis = step.arguments.get("dim", 0) % rank
+        return (apart.arguments["self"].number, axis) if apart.arguments["dim"] % rank == axis else None
 
     # The loop --------------------------------------------------------------------------------------------------------------------
 
@@ -250,12 +289,14 @@ class _Loop:
                 "over": tuple(step.arguments["self"] for step in over),
                 "axes": tuple(step.arguments["dim"] for step in over),
                 "length": length,
+                **({"start": 1, "reverse": True} if self.reverse else {}),
             },
             (*states.values(), *(step.results[0] for step in over)),
             first[0].line,
         )
         body = {id(first[place]): self._body(place, states) for place in places if first[place] not in over}
-        outs = [*((one.source, one.dim) for one in self.writes), *((number, step.arguments["dim"]) for number, step in self.stacks.items())]
+        stacks = (self._out(number, step) for number, step in self.stacks.items())
+        outs = [*((one.source, one.dim) for one in self.writes), *(one for one in stacks if one is not None)]
         stacked = [self._stacked(arrays[number], dim, length) for number, dim in outs]
         before = self.inner[-2]
         passed = tuple(replace(arrays[before[b]], number=before[b]) for _, b in pairs)
@@ -278,13 +319,18 @@ class _Loop:
 
     def _joined(self, array: Array, step: Done, dim: int) -> None:
         """Put the outputs of the loop and that of the last entry together where the model stacks all of them."""
-        last = self.roller.arrays[step.arguments["tensors"][-1].number]
-        axis = dim % (len(last.shape) + 1)
-        apart = self.roller.new((*last.shape[:axis], 1, *last.shape[axis:]), last)
-        self.roller.instead[id(step)] = [
-            Done("unsqueeze", {"self": Ref(last.number), "dim": axis}, (apart,), step.line, step.graded),
-            replace(step, name="cat", arguments={"tensors": (Ref(array.number), Ref(apart.number)), "dim": axis}),
-        ]
+        last = apart = self.roller.arrays[step.arguments["tensors"][0 if self.reverse else -1].number]
+        axis, before = dim % len(array.shape), []
+        if step.name == "stack":
+            apart = self.roller.new((*last.shape[:axis], 1, *last.shape[axis:]), last)
+            before = [Done("unsqueeze", {"self": Ref(last.number), "dim": axis}, (apart,), step.line, step.graded)]
+        parts = (Ref(apart.number), Ref(array.number)) if self.reverse else (Ref(array.number), Ref(apart.number))
+        self.roller.instead[id(step)] = [*before, replace(step, name="cat", arguments={"tensors": parts, "dim": axis})]
+
+    @property
+    def reverse(self) -> bool:
+        """Whether the first copy takes the last entry."""
+        return self.order[0] > 0
 
     def _put_back(self, write: _Write, array: Array, length: int) -> Iterator[Done]:
         """Yield the operators that put the outputs of the loop into the array whose entries it changes."""
@@ -293,7 +339,8 @@ class _Loop:
             name = step.arguments["name"]
             arguments: dict[str, Any] = {"self": Ref(old)}
             if name == "select":
-                name, arguments = "slice", {**arguments, "dim": write.dim, "start": 0, "end": length, "step": 1}
+                start = int(self.reverse)
+                name, arguments = "slice", {**arguments, "dim": write.dim, "start": start, "end": start + length, "step": 1}
             result = replace(step.results[0], number=before[new])
             stated = {"base": Ref(old), "view": Ref(seen), "name": name, "arguments": arguments, "place": 0}
             yield replace(step, arguments=stated, results=(result,))

@@ -11,6 +11,7 @@ from amount import cases
 import paramsym as ps
 from paramsym import B, S
 from paramsym.errors import NotYetError
+from paramsym.read.rolling import looped, rolled
 
 torch = pytest.importorskip("torch")
 
@@ -29,7 +30,7 @@ class Looped(torch.nn.Module):  # type: ignore[misc, name-defined]
 
     def forward(self, x: Any) -> Any:
         """Return what the loop gives."""
-        return self.loop(x @ self.rows, self.rows) if self.loop is not calling else calling(x @ self.rows, self)
+        return self.loop(x @ self.rows, self if self.loop in {calling, unbinding} else self.rows)
 
 
 def stacking(x: Any, rows: Any) -> Any:
@@ -68,6 +69,43 @@ def backwards(x: Any, rows: Any) -> Any:
     return state
 
 
+def backwards_stacking(x: Any, rows: Any) -> Any:
+    """Entries from the last one on, with outputs in the order of the entries."""
+    state, outputs = torch.zeros(x.shape[0], WIDTH), []
+    for place in reversed(range(x.shape[1])):
+        state = state @ rows + x[:, place]
+        outputs.insert(0, state)
+    return torch.stack(outputs, dim=1)
+
+
+def backwards_writing(x: Any, rows: Any) -> Any:
+    """Entries from the last one on, with outputs that are written in place."""
+    state, outputs = torch.zeros(x.shape[0], WIDTH), torch.zeros_like(x)
+    for place in reversed(range(x.shape[1])):
+        state = state @ rows + x[:, place]
+        outputs[:, place] = state
+    return outputs
+
+
+def unbinding(x: Any, net: Looped) -> Any:
+    """Entries that are unbound, and outputs with an axis of their own that are joined along it."""
+    states = (torch.zeros(x.shape[0], WIDTH), torch.zeros(x.shape[0], WIDTH))
+    outputs = []
+    for entry in x.unbind(1):
+        states = net.cell(entry, states)
+        outputs.append(states[0].unsqueeze(1))
+    return torch.cat(outputs, 1)
+
+
+def turned(x: Any, rows: Any) -> Any:
+    """Entries from the last one on, with outputs in this order."""
+    state, outputs = torch.zeros(x.shape[0], WIDTH), []
+    for place in reversed(range(x.shape[1])):
+        state = state @ rows + x[:, place]
+        outputs.append(state)
+    return torch.stack(outputs, dim=1)
+
+
 def in_part(x: Any, rows: Any) -> Any:
     """All entries but one."""
     state = torch.zeros(x.shape[0], WIDTH)
@@ -87,7 +125,7 @@ def looking_back(x: Any, rows: Any) -> Any:
 
 
 @cases(0)
-@pytest.mark.parametrize("loop", [stacking, writing, calling])
+@pytest.mark.parametrize("loop", [stacking, writing, calling, backwards, backwards_stacking, backwards_writing, unbinding])
 def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
     """FLOPs both ways and kept arrays in letters are those of a pass whose copies are all written out."""
     read = ps.from_module(Looped(loop))
@@ -101,8 +139,29 @@ def test_the_work_of_all_copies(loop: Callable[..., Any]) -> None:
 
 
 @cases(0)
-@pytest.mark.parametrize("loop", [backwards, in_part, looking_back])
+@pytest.mark.parametrize("loop", [turned, in_part, looking_back])
 def test_other_loops_are_refused(loop: Callable[..., Any]) -> None:
-    """A loop over a part of an axis, from the last entry on, or with an array that an earlier entry made has no formula."""
+    """A loop over a part of an axis, in another order than its outputs, or with an array that an earlier entry made has no formula."""
     with pytest.raises(NotYetError, match="the operators change with S, as in a loop over its entries"):
         ps.flops(ps.from_module(Looped(loop)), (B, S, WIDTH))
+
+
+@cases(0)
+@pytest.mark.parametrize("loop", [stacking, writing, calling, backwards, backwards_stacking, backwards_writing, unbinding])
+def test_the_run_of_a_loop(loop: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop computes with NumPy what torch computes: the copies are one, played for each entry."""
+    torch.manual_seed(0)
+    module, x = Looped(loop), torch.randn(2, 5, WIDTH)
+    torch.nn.init.normal_(module.rows, std=0.3)
+    with torch.no_grad():
+        wanted = module(x).numpy()
+    read, played = ps.from_module(module), []
+
+    def as_loop(source: Any, shapes: Any) -> tuple[Any, None]:
+        played.append(rolled(source.recording(shapes)))
+        return played[-1], None
+
+    monkeypatch.setattr(type(read.source), "recorded", as_loop)
+    found = ps.run(read, {name: one.detach().numpy() for name, one in module.named_parameters()}, x.numpy())
+    assert all(map(looped, played))
+    assert abs(found - wanted).max() < 1e-5
