@@ -51,7 +51,7 @@ def _taken_apart(one: Called) -> Called:
         }
         found: list[Any] = []
         for item in items:
-            used = {number for done in (item.steps() if isinstance(item, Called) else [item]) for number in refs(done.arguments)}
+            used = {number for done in ([item] if isinstance(item, Done) else item.steps()) for number in refs(done.arguments)}
             found += [selects.pop(number) for number in [*selects] if number in used]
             found += [item] if item is not step else []
         items = found if not selects else items  # others are used elsewhere
