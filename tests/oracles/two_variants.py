@@ -1,0 +1,57 @@
+"""The bytes that one class keeps in two configurations, as the library counts them and as autograd holds them."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym.errors import ConfigError, NotYetError
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from oracles.test_live_computations import class_of, drawn  # noqa: E402 - it needs torch
+from read.comparing import kept  # noqa: E402 - it needs torch
+
+_DRAWS = 6
+
+
+def kept_by_two(
+    model_type: str, name: str, seed: str, variants: Sequence[Mapping[str, Any]], most: int, *, training: bool = False
+) -> tuple[list[int], list[int], Any]:
+    """Return the bytes counted and those held for both variants of a drawn configuration, and what was drawn; skip if none is known.
+
+    A configuration has at most ``most`` parameters.
+    """
+    chance = random.Random(f"{model_type} {name} {seed}")
+    default = transformers.AutoConfig.for_model(model_type)
+    made = class_of(default, name)
+    for turn in range(_DRAWS):
+        keys = drawn(default, chance, turn)
+        shape = (chance.randint(1, 3), chance.choice((2, 6, 13)))
+        found, wanted = [], []
+        try:
+            for variant in variants:
+                config = transformers.AutoConfig.for_model(model_type, **{**keys, **variant})
+                with torch.device("meta"):
+                    small = sum(one.numel() for one in made(config).parameters()) <= most
+                if not small:
+                    break
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # a key that a type derives from others
+                    layer = ps.from_config({"model_type": model_type, **keys, **variant}, architecture=name)
+                found.append(ps.activations(layer, shape, convention="torch-sdpa-cpu").total)
+                config.use_cache = False
+                wanted.append(kept(made(config).train(training), [torch.zeros(shape, dtype=torch.long)]))
+        except (ConfigError, NotYetError):
+            continue
+        except Exception:  # noqa: BLE001, S112 - the reference does not take these
+            continue
+        if len(found) == len(variants):
+            return found, wanted, (keys, shape)
+    pytest.skip("no drawn configuration is known and small")
