@@ -39,7 +39,7 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
         "run": "run trace program.graph.Program",
     },
     "Explain: where a number comes from, and how it grows": {
-        "explain": "explain analysis.explanation.Explanation",
+        "explain": "explain analysis.explain.explanation.Explanation",
         "reconcile": (
             "reconcile analysis.reconcile.answers.Reconciliation analysis.reconcile.answers.Answer analysis.reconcile.answers.Reading"
         ),

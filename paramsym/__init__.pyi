@@ -263,7 +263,7 @@ from paramsym.layers.transformer import (
     TransformerEncoderLayer as TransformerEncoderLayer,
 )
 from paramsym.layers.mamba import CausalConv1d as CausalConv1d, Mamba as Mamba, Mamba2 as Mamba2
-from paramsym.analysis.explain import explain as explain
+from paramsym.analysis.explain.explaining import explain as explain
 from paramsym.analysis.asymptotics import asymptotics as asymptotics
 from paramsym.analysis.compare import compare as compare
 from paramsym.analysis.evaluate.evaluating import as_function as as_function, evaluate as evaluate

@@ -27,7 +27,7 @@ from paramsym.render.tabular import Tabular
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match
-from paramsym.verify.quantised import cache_scales, quantised, scaleless
+from paramsym.verify.quantization_config import cache_scales, quantised, scaleless
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt

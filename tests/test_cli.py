@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import paramsym as ps
 from paramsym.atlas.files import record_of
 from paramsym.cli import main
-from paramsym.cli.options import OPTIONS, TAKES, spelled
+from paramsym.cli.cost_options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types

@@ -10,7 +10,7 @@ from sympy import Add, Expr, Mul, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.symbols import LETTERS
-from paramsym.analysis.derivation import shown
+from paramsym.analysis.explain.derivation import shown
 from paramsym.core.ledger import Line
 from paramsym.naming import one_line
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 from paramsym import __version__
-from paramsym.cli.options import COSTS, TAKES, add_options, number
+from paramsym.cli.cost_options import COSTS, TAKES, add_options, number
 from paramsym.cli.streams import complain, width
 
 FORMATS = ("text", "latex", "markdown", "json", "html")

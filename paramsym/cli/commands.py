@@ -19,7 +19,7 @@ from paramsym.algebra.symbols import W
 from paramsym.analysis.meaning import meaning
 from paramsym.cli import data
 from paramsym.cli.candidates import candidates
-from paramsym.cli.options import COSTS, TAKES, given, spelled
+from paramsym.cli.cost_options import COSTS, TAKES, given, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
 from paramsym.core.layer import Layer
@@ -31,7 +31,7 @@ from paramsym.render.table import Cell, Table
 
 if TYPE_CHECKING:
     from paramsym.analysis.counted import Counted
-    from paramsym.analysis.explanation import Explanation
+    from paramsym.analysis.explain.explanation import Explanation
     from paramsym.measure.cost import Cost
 
 
@@ -195,7 +195,7 @@ def _of_table(found: Table, ok: bool = True, **others: Callable[[], str]) -> Rep
 
 
 def _explain(arguments: argparse.Namespace) -> Reply:
-    from paramsym.analysis.explain import explain
+    from paramsym.analysis.explain.explaining import explain
 
     symbol = _asked_first(arguments)
     why = explain(_cost_of(arguments, arguments.of) if arguments.of else _model(arguments), symbol, style=arguments.style)

@@ -13,7 +13,7 @@ from paramsym.core.ledger import Ledger
 
 if TYPE_CHECKING:
     from paramsym.analysis.conventions import Conventions
-    from paramsym.analysis.explanation import Explanation
+    from paramsym.analysis.explain.explanation import Explanation
     from paramsym.analysis.reconcile.answers import Answer, Reconciliation
     from paramsym.analysis.reconcile.together import Together
     from paramsym.checking import Verdict

@@ -9,9 +9,9 @@ from sympy import Expr, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import symbols_in
 from paramsym.analysis.counted import Counted, lines
-from paramsym.analysis.derivation import Step, Sum
-from paramsym.analysis.explain import explain
-from paramsym.analysis.explanation import Explanation
+from paramsym.analysis.explain.derivation import Step, Sum
+from paramsym.analysis.explain.explaining import explain
+from paramsym.analysis.explain.explanation import Explanation
 from paramsym.errors import ParamsymError
 from paramsym.explorer.data import Program, lettering
 from paramsym.explorer.variant import Variant

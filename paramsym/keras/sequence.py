@@ -1,4 +1,4 @@
-"""Models in Keras' spelling: an input, and layers one after another."""
+"""Models in Keras' spelling: an input, and layers one after another, named as Keras names them: dense, dense_1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX's operators on single entries, and those that move entries."""
+"""ONNX's operators on single entries, such as Add and Clip, and those that make arrays, such as Range and Trilu; their table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paramsym.program.conditions import Check
 from paramsym.program.conversions import cast
 from paramsym.program.tracing import record
 from paramsym.program.types import Kind
-from paramsym.read.onnx_known import is_known, kind_of, lettered, listed, number, sizes
+from paramsym.read.onnx_from_sizes import is_known, kind_of, lettered, listed, number, sizes
 from paramsym.read.operators import Operators, reshaped
 from paramsym.read.torch_entries import TORCH, combined, filled
 from paramsym.read.values import fixed

@@ -25,7 +25,7 @@ from paramsym.program import (
 )
 from paramsym.program.reductions import Reduction
 from paramsym.read.onnx_entries import ONNX, array, axes_of, axis_in
-from paramsym.read.onnx_known import is_known, number, sizes
+from paramsym.read.onnx_from_sizes import is_known, number, sizes
 from paramsym.read.torch_entries import TORCH, filled
 from paramsym.read.torch_recurrent import scanned
 

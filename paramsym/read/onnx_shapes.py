@@ -16,7 +16,7 @@ from paramsym.program.slices import Take
 from paramsym.program.tracing import record
 from paramsym.program.types import ArrayType
 from paramsym.read.onnx_entries import ONNX, array, axes_of, axis_in, checked, exact, scalar, shape_of
-from paramsym.read.onnx_known import is_known, lettered, number, shape_after, sizes
+from paramsym.read.onnx_from_sizes import is_known, lettered, number, shape_after, sizes
 from paramsym.read.operators import entry, expanded, moved, reshaped
 
 _FAR = (1 << 31) - 1

@@ -26,7 +26,7 @@ from paramsym.read import onnx_products, onnx_shapes, onnx_windows, torch_produc
 from paramsym.read.computed import Computed, Source, named
 from paramsym.read.onnx_entries import ONNX
 from paramsym.read.onnx_file import Graph, Node, read
-from paramsym.read.onnx_known import FOLDS, can_fold, is_known, kind_of, lettered, number, numpy, settled
+from paramsym.read.onnx_from_sizes import FOLDS, can_fold, is_known, kind_of, lettered, number, numpy, settled
 from paramsym.read.onnx_names import Scope
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.sizes import Laws

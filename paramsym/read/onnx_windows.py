@@ -13,7 +13,7 @@ from paramsym.errors import NotYetError
 from paramsym.program import Value, convolve, convolve_transposed, pool, rearrange, reduce, resample, sample
 from paramsym.program.resampling import Interpolation
 from paramsym.read.onnx_entries import ONNX, array, axis_in, exact
-from paramsym.read.onnx_known import is_known, sizes
+from paramsym.read.onnx_from_sizes import is_known, sizes
 
 
 def _margins(pads: Sequence[int], rank: int, auto_pad: str) -> Any:

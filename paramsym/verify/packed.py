@@ -1,4 +1,4 @@
-"""Quantised checkpoints: packed tensors, their schemes and their unpacked shapes.
+"""Quantised checkpoints (GPTQ, AWQ, bitsandbytes and others): packed tensors, their schemes and their unpacked shapes.
 
 A scheme states the tensors that it stores for one weight: their shapes, by the weight's shape, its bits and the size of its groups, and
 their kinds of numbers. A stored weight is read as the scheme, bits and groups that fit the most of its tensors; the tensors that do not

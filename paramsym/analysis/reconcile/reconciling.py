@@ -1,7 +1,7 @@
 """The small edits that turn a count into a claimed one, in four stages.
 
 Read the claim as a number or a formula in the unit of the count (``claim``, ``papers``, ``relative``, ``units``). Gather the edits that
-people make (``edits``, ``habits``, ``cost_habits``, ``whole``, ``resizing``, ``options``). Search for those that give the claim
+people make (``edits``, ``habits``, ``whole``, ``resizing``, ``options``). Search for those that give the claim
 (``ranking``). Say them in words, with their terms in letters (``worded``, ``arithmetic``).
 """
 

@@ -8,7 +8,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.analysis.conventions import conventions
 from paramsym.analysis.counted import total
-from paramsym.analysis.derivation import shown
+from paramsym.analysis.explain.derivation import shown
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.analysis.ways import ways
 from paramsym.analysis.wording import listed, once_per

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, per
 from paramsym.analysis.counted import total
-from paramsym.analysis.derivation import Product
+from paramsym.analysis.explain.derivation import Product
 from paramsym.analysis.wording import plain
 from paramsym.core.ledger import Line
 

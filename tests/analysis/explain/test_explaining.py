@@ -9,7 +9,7 @@ from sympy import Max, Symbol, floor
 
 import paramsym as ps
 from paramsym import A, Block, C, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
-from paramsym.analysis.derivation import Product, _product_lines
+from paramsym.analysis.explain.derivation import Product, _product_lines
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.models import family_of, model_types
 from paramsym.render.widths import width as measured

@@ -1,7 +1,4 @@
-"""Everyday edits, as data: what people, papers and tools often count instead, with the words for a reader.
-
-A habit names a reason that a person would give. Its edits are tried before the edits of single tensors, and rank before them.
-"""
+"""Everyday edits of counts of parameters, and shares and layers of any count, as data."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
-from paramsym.analysis.reconcile.cost_habits import OF_COSTS
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
@@ -53,12 +49,6 @@ _ADAPTED = {
     "every matrix of the blocks": frozenset[str](),
 }
 """What LoRA usually adapts, by the names of the layers."""
-
-
-def habitual(structure: Structure) -> Iterator[Edit]:
-    """Yield the edits of all habits."""
-    for habit in HABITS:
-        yield from habit.edits(structure)
 
 
 # Parameters ---------------------------------------------------------------------------------------------------------------------
@@ -282,7 +272,7 @@ def _layers(structure: Structure) -> Iterator[Edit]:
                 )
 
 
-HABITS: tuple[Habit, ...] = (
+OF_COUNTS: tuple[Habit, ...] = (
     Habit("packed numbers", "quantized files store several numbers in one, and counters of a file count what is stored", _packed),
     Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
@@ -294,9 +284,8 @@ HABITS: tuple[Habit, ...] = (
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
     Habit("rows before the first position", "the tables of RoBERTa and its relatives have two rows more than positions", _first_rows),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
-    *OF_COSTS,
 )
-"""The everyday edits."""
+"""The everyday edits of counts."""
 
 
 # Parts of a subject -------------------------------------------------------------------------------------------------------------

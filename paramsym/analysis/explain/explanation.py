@@ -12,8 +12,8 @@ from sympy import Expr, Symbol
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.size import Count, Dim, per, symbols_in, text, with_quotients
 from paramsym.analysis.counted import PARAMETERS, Counted, Words, holder, title
-from paramsym.analysis.derivation import Said, Step, plain, shown, written_in
-from paramsym.analysis.groups import Group, quotients, tensors
+from paramsym.analysis.explain.derivation import Said, Step, plain, shown, written_in
+from paramsym.analysis.explain.groups import Group, quotients, tensors
 from paramsym.analysis.wording import listed, once_per
 from paramsym.core.ledger import Line
 from paramsym.present.tabulate import PAPER

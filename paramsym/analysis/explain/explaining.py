@@ -11,12 +11,12 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, per, symbols_in
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.algebra.wanted import symbol_of
-from paramsym.analysis import explanation, lecture
 from paramsym.analysis.counted import Counted, check_counted, holder, lines as lines_of, title, total, words as words_of
-from paramsym.analysis.derivation import Product, Step, Sum
-from paramsym.analysis.explanation import Explanation, aside
+from paramsym.analysis.explain import explanation, lecture
+from paramsym.analysis.explain.derivation import Product, Step, Sum
+from paramsym.analysis.explain.explanation import Explanation, aside
+from paramsym.analysis.explain.groups import Group, grouped, quotients, tensors
 from paramsym.analysis.formula import formula_of, one_more
-from paramsym.analysis.groups import Group, grouped, quotients, tensors
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
 from paramsym.errors import ArgumentError

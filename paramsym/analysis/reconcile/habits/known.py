@@ -1,0 +1,18 @@
+"""All habits: those of counts, then those of costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure
+from paramsym.analysis.reconcile.habits.costs import OF_COSTS
+from paramsym.analysis.reconcile.habits.counts import OF_COUNTS
+
+HABITS: tuple[Habit, ...] = (*OF_COUNTS, *OF_COSTS)
+"""The everyday edits."""
+
+
+def habitual(structure: Structure) -> Iterator[Edit]:
+    """Yield the edits of all habits."""
+    for habit in HABITS:
+        yield from habit.edits(structure)
