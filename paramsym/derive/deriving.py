@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import sympy
 from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.size import Dim, canonical, count, shown, substitute
@@ -23,6 +20,7 @@ from paramsym.derive.observe import Builder
 from paramsym.derive.search import Sample, Search
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.render.printed import Printed
+from paramsym.verify.certificate import versions
 
 _MOST_STRATA = 16
 _SHORTEST = 1.0  # seconds that any build may take
@@ -230,21 +228,9 @@ def _certificate(search: Search, built: int) -> Derivation:
         refused=len(search.refused),
         built=built,
         ordered=True,
-        versions=_versions(search.builder.last),
+        versions=versions(search.builder.last),
     )
 
 
 def _span(values: list[int]) -> tuple[int, int]:
     return (min(values), max(values)) if values else (0, 0)
-
-
-def _versions(built: Any) -> dict[str, str]:
-    """Return the versions of the packages."""
-    from paramsym import __version__
-
-    while isinstance(built, Mapping) and built:
-        built = next(iter(built.values()))
-    roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(built).__mro__)
-    found = {root: getattr(sys.modules.get(root), "__version__", None) for root in roots if root not in {"builtins", "paramsym"}}
-    known = {root: str(version) for root, version in found.items() if isinstance(version, str)}
-    return {"paramsym": __version__, **known, "sympy": str(sympy.__version__), "python": platform.python_version()}

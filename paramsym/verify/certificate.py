@@ -152,7 +152,7 @@ as many as there are in bias).
         built = rival.check(layer, sizes)
     variables, tensors = tuple(sorted(layer.symbols, key=lambda symbol: symbol.name)), len(templates(layer))
     compared: Literal["tensors", "count"] = "count" if hasattr(built, "__index__") else "tensors"
-    built_with = _versions(built)
+    built_with = versions(built)
     return Certificate(repr(layer), layer.params, variables, points, degrees, values, len(grid), compared, tensors, built_with)
 
 
@@ -225,7 +225,7 @@ def _bound(symbol: Symbol, found: Movement) -> str:
     return f"{found.degree} in {symbol}{classes}"
 
 
-def _versions(built: Any) -> dict[str, str]:
+def versions(built: Any) -> dict[str, str]:
     """Return the versions of this library, SymPy, Python, and the packages that define the built object's classes.
 
     For a dictionary, the classes are those of its values.
