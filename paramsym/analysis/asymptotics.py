@@ -104,9 +104,9 @@ class Asymptotics(Printed):
 def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asymptotics:
     """Return the leading terms of a count for growing symbols, with the exact factor to the whole count.
 
-    Without symbols, all of them grow together. ``at`` puts sizes in: numbers are used for the error and for the range in which the
-    approximation is within 1 % and 10 %; the range needs one growing symbol, sizes for all others, and leading terms that are not 0 at
-    these. Expressions such as ``{F: 4*H}`` change the formula first.
+    Without symbols, all of them grow together. ``at`` puts sizes in. Expressions such as ``{F: 4*H}`` change the formula; numbers are used
+    for the error, and for the range in which the approximation is within 1 % and 10 %. There is a range if one symbol grows and all others
+    have numbers, at which the leading terms are not 0.
 
     Raises:
         UnknownNameError: a symbol that the layer does not have.

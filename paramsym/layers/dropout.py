@@ -55,7 +55,7 @@ class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
     Raises:
-        ArgumentError: a ``p`` outside 0 to 1; the same holds for the classes below.
+        ArgumentError: a ``p`` outside 0 to 1.
     """
 
 

@@ -24,15 +24,22 @@ class FastFeedForward(Layer):
     """A fast feed-forward network, FFF: trees of depth D, of which a token takes one path from the root to a leaf.
 
     Without ``leaf_width`` every node is a neuron (Belcak & Wattenhofer 2023, "Exponentially Faster Language Modelling", section 2.1;
-    reference: ``FFF`` in the training code of UltraFastBERT). N = 2**(D+1) - 1 nodes are stored in each of ``parallel_size`` trees P and
-    D + 1 are used: ``linear_in.weight`` (P*N, input_width), ``linear_in.bias`` (P*N,), ``linear_out.weight`` (output_width, P*N).
+    reference: ``FFF`` in the training code of UltraFastBERT). Each of P = ``parallel_size`` trees stores N = 2**(D+1) - 1 nodes, of which
+    a token uses D + 1. With W = ``leaf_width`` the nodes only choose the path, and the leaves are small networks ("Fast Feedforward
+    Networks", 2023, section 3; reference: ``FFF`` in the package fastfeedforward). The tree stores M = 2**D - 1 nodes and 2**D leaves, of
+    which a token uses D nodes and one leaf.
 
-    With ``leaf_width`` W the nodes only choose the path, and the leaves are small networks ("Fast Feedforward Networks", 2023, section 3;
-    reference: ``FFF`` in the package fastfeedforward). 2**D - 1 nodes and 2**D leaves are stored, D and 1 used: ``depth`` (), which the
-    reference keeps as a frozen parameter; ``node_weights`` (2**D - 1, input_width), ``node_biases`` (2**D - 1, 1), ``w1s`` (2**D,
-    input_width, W), ``b1s`` (2**D, W), ``w2s`` (2**D, W, output_width), ``b2s`` (2**D, output_width); and, frozen, with ``track_usage``
-    ``node_usage``
-    (2**D - 1,) and ``leaf_usage`` (2**D,).
+    ===================  ======================  =========================  ========================
+    without leaf_width                           with leaf_width
+    -------------------------------------------  ---------------------------------------------------
+    linear_in.weight     (P*N, input_width)      node_weights               (M, input_width)
+    linear_in.bias       (P*N,)                  node_biases                (M, 1)
+    linear_out.weight    (output_width, P*N)     w1s, b1s                   (2**D, input_width, W), (2**D, W)
+    ..                                           w2s, b2s                   (2**D, W, output_width), (2**D, output_width)
+    ===================  ======================  =========================  ========================
+
+    A tree with leaves also has frozen parameters: its ``depth`` (), and with ``track_usage`` also ``node_usage`` (M,) and ``leaf_usage``
+    (2**D,).
 
     ``.params`` counts the stored parameters, ``.active`` those that a token uses. The depth may be a symbol.
 

@@ -88,7 +88,7 @@ class ZeroPad1d(_Zeros, rank=1):
     """Zeros around a sequence. Reference: ``torch.nn.ZeroPad1d``.
 
     Raises:
-        ArgumentError: a tuple without two numbers per spatial axis; the same holds for the classes below.
+        ArgumentError: a tuple without two numbers per spatial axis.
     """
 
 

@@ -115,7 +115,7 @@ class MaxPool1d(_MaxPool, rank=1):
     """The largest entry of each window of a sequence. Reference: ``torch.nn.MaxPool1d``; Keras: ``MaxPooling1D``.
 
     Raises:
-        ArgumentError: a tuple without one entry per spatial axis; the same holds for the classes below.
+        ArgumentError: a tuple without one entry per spatial axis.
         SizeError: padding of more than half of a window, which torch refuses when the layer is called.
     """
 

@@ -153,11 +153,13 @@ class WeightNorm(_Reparametrized, knows=("torch", "flax")):
 class SpectralNorm(_Reparametrized, knows=("torch", "keras", "flax")):
     r"""A layer whose matrix is divided by its largest singular value (Miyato et al. 2018, section 2.1), found by power iteration.
 
-    No parameter is added: the vectors of the iteration are buffers. In torch ``parametrizations.weight.original`` has the tensor's shape,
-    and ``parametrizations.weight.0._u`` and ``._v`` are as long as axis ``dim`` and all others together; ``dim=None`` is torch's default,
-    0, or 1 for transposed convolutions. Around a layer in Keras' dialect there is ``vector_u`` (1, last axis); in Flax' all tensors of the
-    layer are under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the scalar
-    ``layer_instance.kernel.sigma``. Parameters: those of the layer.
+    The parameters are those of the layer; the vectors of the iteration are buffers. Names and shapes follow the layer's dialect:
+
+    - torch: ``parametrizations.weight.original`` has the tensor's shape. The buffer ``parametrizations.weight.0._u`` is as long as axis
+      ``dim``, and ``._v`` as the product of the other axes. ``dim=None`` is torch's default: 1 for transposed convolutions, otherwise 0.
+    - Keras: the buffer ``vector_u`` is (1, last axis).
+    - Flax: all tensors of the layer are under ``layer_instance``. Every tensor of two or more axes has the buffers
+      ``layer_instance.kernel.u`` (1, last axis) and ``layer_instance.kernel.sigma``, a scalar.
 
     Raises:
         ArgumentError: a layer with parts; an impossible axis.

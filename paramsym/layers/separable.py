@@ -127,7 +127,7 @@ class DepthwiseConv2d(_Depthwise, rank=2):
 
 
 class DepthwiseConv3d(_Depthwise, rank=3):
-    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
+    r"""As ``DepthwiseConv1d``, over volumes: ``weight`` is (in_channels*multiplier, 1, depth, height, width). Keras has no such class.
 
     >>> from paramsym import C, K
     >>> DepthwiseConv3d(C, K).params
@@ -165,7 +165,7 @@ class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
 
 
 class SeparableConv3d(_Separable, rank=3, layers=(DepthwiseConv3d, Conv3d)):
-    r"""As ``SeparableConv1d``, over volumes; Keras has no such class; the storage is that of the other two.
+    r"""As ``SeparableConv1d``, over volumes: a ``DepthwiseConv3d``, then a ``Conv3d`` of kernel size 1. Keras has no such class.
 
     >>> from paramsym import C, F, K
     >>> SeparableConv3d(C, F, K).params

@@ -35,14 +35,14 @@ class Bart(TwoStacks, Seq2Seq):
 
     H is ``d_model``. Encoder, decoder and output share one table. The relatives differ in little:
 
-    =======  ========================  ==========================  =========================
-    variant  positions                 normalisations of a stack   normalisations in a block
-    =======  ========================  ==========================  =========================
-    BART     P + 2 learned             after the embeddings        after each sum
-    mBART    P + 2 learned             there, and at the end       before each sub-layer
-    PEGASUS  P sinusoids, frozen       at the end                  before each sub-layer
-    Marian   P sinusoids, frozen       none                        after each sum
-    =======  ========================  ==========================  =========================
+    =======  ====================  ===================================  =========================
+    variant  positions             normalisations of a stack            normalisations in a block
+    =======  ====================  ===================================  =========================
+    BART     P + 2 learned         after the embeddings                 after each sum
+    mBART    P + 2 learned         after the embeddings and at the end  before each sub-layer
+    PEGASUS  P sinusoids, frozen   at the end                           before each sub-layer
+    Marian   P sinusoids, frozen   none                                 after each sum
+    =======  ====================  ===================================  =========================
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
     have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is ``vocab_size`` if it

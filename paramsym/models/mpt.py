@@ -21,7 +21,7 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 class Mpt(Decoder):
     """MPT and its heads, as the reference class ``architecture`` stores them.
 
-    Nothing has a bias. Queries, keys and values are one matrix. Positions are a bias that is computed and stored nowhere.
+    Nothing has a bias. Queries, keys and values are one matrix. Positions are a bias of the scores, which is computed and not stored.
 
     >>> Mpt().params
     12*H**2*L + 2*H*L + H*V + H

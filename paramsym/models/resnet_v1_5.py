@@ -29,10 +29,10 @@ REDUCTION = 4
 class ResNetV15(Classifying, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
-    A convolution of 7 by 7 leads from C channels to H = ``embedding_size``; then stages of width H_i have L_i blocks: *basic*, two
-    convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of the width inside, rounded down. The first block of
-    a stage has a shortcut of 1 by 1, in the first stage only if H and H_1 differ or with ``downsample_in_first_stage``; whether they are
-    equal is decided when the model is built (write ``hidden_sizes=(H, ...)``).
+    A convolution of 7 by 7 leads from C channels to H = ``embedding_size``. Stage i has the width H_i and L_i blocks. A *basic* block is
+    two convolutions of 3 by 3. A *bottleneck* is convolutions of 1 by 1, 3 by 3 and 1 by 1, with a quarter of the width inside, rounded
+    down. The first block of a stage has a shortcut of 1 by 1. The first stage has it only if H and H_1 differ, or with
+    ``downsample_in_first_stage``. The letters H and H_1 differ; for equal widths write ``hidden_sizes=(H, ...)``.
 
     Raises:
         ArgumentError: a bottleneck narrower than 4, or no widths or depths, beside the errors of every model and backbone.

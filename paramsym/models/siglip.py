@@ -60,7 +60,7 @@ class SiglipReading(Holder):
 class SiglipVision(SeeingTower):
     """SigLIP's tower for images, as the reference class ``architecture`` stores it.
 
-    The head pools by attention, unless ``vision_use_head`` is False.
+    The head pools by attention; with ``vision_use_head=False`` there is none.
 
     >>> SiglipVision().part("head").params
     2*F*H + F + 4*H**2 + 8*H

@@ -25,9 +25,9 @@ from paramsym.program import Own, Value, apply, axes, join, pad
 class UNet(Pictures):
     """Four levels down and four up; each level up also reads the map of the same resolution from the way down.
 
-    ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is interpolated without parameters, and the
-    widths below the third halving and between the convolutions of the way up are halved. Input channels C and classes N are letters if they
-    are not given. The paper crops and does not pad; here every convolution keeps the extents.
+    ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is interpolated without parameters; then
+    the lowest level and the outputs of all levels up, except the last, have half of the width. Input channels C and classes N are letters
+    if they are not given. The paper crops and does not pad; here every convolution keeps the extents.
 
     Source: Ronneberger et al. 2015, "U-Net: Convolutional Networks for Biomedical Image Segmentation", figure 1. Reference:
     ``milesial/Pytorch-UNet``, whose convolutions have had no biases since 2021.
