@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from paramsym.optional import needed
 from paramsym.read.jax_source import JaxSource
+from paramsym.verify.readers import steps_of
 
 _COLLECTIONS = ("batch_stats", "params")
 
@@ -18,7 +19,7 @@ def _of_nnx(module: Any, inputs: tuple[Any, ...]) -> JaxSource:
     names = []
     for path, leaf in nnx.to_flat_state(state):
         stored = issubclass(getattr(leaf, "type", type(leaf)), nnx.Param | nnx.BatchStat)
-        names.append(".".join(_steps(path)) if stored else "")
+        names.append(".".join(steps_of(path)) if stored else "")
 
     def function(state: Any, *given: Any) -> Any:
         return nnx.merge(definition, state)(*given)
@@ -55,9 +56,3 @@ def _names(tree: Any) -> list[str]:
         steps = [str(getattr(one, "key", getattr(one, "idx", getattr(one, "name", one)))) for one in path]
         names.append(".".join(steps[1:] if steps[0] in _COLLECTIONS else ()) if collections else ".".join(steps))
     return names
-
-
-def _steps(path: tuple[Any, ...]) -> Iterator[str]:
-    """Yield the steps of a path; keys of an inner dictionary may be paths."""
-    for step in path:
-        yield from _steps(step) if isinstance(step, tuple) else [str(step)]

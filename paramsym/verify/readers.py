@@ -129,17 +129,17 @@ def from_nnx(module: Any, nnx: Any) -> Stored:
         kind = getattr(leaf, "type", type(leaf))
         if not issubclass(kind, nnx.Param | nnx.BatchStat):
             continue
-        name = ".".join(_steps(path))
+        name = ".".join(steps_of(path))
         found[name] = _shape_of(leaf, name)
         if issubclass(kind, nnx.BatchStat):
             buffers.add(name)
     return Stored(found, f"the module {type(module).__name__}", {}, frozenset(buffers), complete=True, kinds=True)
 
 
-def _steps(path: tuple[Any, ...]) -> Iterator[str]:
+def steps_of(path: tuple[Any, ...]) -> Iterator[str]:
     """Yield the steps of a path; keys of an inner dictionary may be paths."""
     for step in path:
-        yield from _steps(step) if isinstance(step, tuple) else [str(step)]
+        yield from steps_of(step) if isinstance(step, tuple) else [str(step)]
 
 
 def from_tree(tree: Mapping[Any, Any]) -> Stored:

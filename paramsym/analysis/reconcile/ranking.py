@@ -13,7 +13,7 @@ from itertools import combinations, groupby, product, starmap
 
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.reconcile.edits import Edit, Structure
-from paramsym.analysis.reconcile.habits.known import habitual
+from paramsym.analysis.reconcile.habits import habitual
 from paramsym.analysis.reconcile.resizing import by_size, roots
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.reconcile.whole import additional

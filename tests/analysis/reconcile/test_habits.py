@@ -16,7 +16,7 @@ import pytest
 from amount import cases, tries
 
 import paramsym as ps
-from paramsym.analysis.reconcile.habits.known import HABITS
+from paramsym.analysis.reconcile.habits import HABITS
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "why-is-my-number-different.md"
 Made = tuple[Any, int | str, str]
