@@ -561,3 +561,12 @@ def test_names_beyond_the_limit_are_refused_before_they_are_written(layer: ps.La
             question()
     assert layer.count > 10**6
     assert len(layer.table().rows) < 40
+
+
+def test_a_ledger_lists_what_is_stored_once_and_more_if_asked() -> None:
+    """A tied tensor is stored under its first name; buffers of a norm are its mean, its variance and the number of batches."""
+    tied = ps.Tied(ps.Block(wte=ps.Embedding(V, H), head=ps.Dense(H, V, bias=False)), {"head.weight": "wte.weight"})
+    assert [line.path for line in tied.ledger()] == [("wte", "weight")]
+    assert [line.path for line in tied.ledger(aliases=True)] == [("wte", "weight"), ("head", "weight")]
+    assert [line.path[-1] for line in ps.BatchNorm2d(H).ledger()] == ["weight", "bias"]
+    assert [line.path[-1] for line in ps.BatchNorm2d(H).ledger(buffers=True)][2:] == ["running_mean", "running_var", "num_batches_tracked"]

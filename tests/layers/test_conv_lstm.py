@@ -70,3 +70,10 @@ def test_every_weight_is_used_at_every_place() -> None:
 def test_names_of_flax() -> None:
     """``linen.RNN(linen.ConvLSTMCell)`` stores the convolution of the input as ``ih``, and that of the state as ``hh``."""
     assert list(ps.ConvLSTM1d(2, 3, 3, dialect="flax").shapes()) == ["cell.ih.kernel", "cell.ih.bias", "cell.hh.kernel", "cell.hh.bias"]
+
+
+def test_both_convolutions_of_flax_are_computed() -> None:
+    """With a kernel of one, at each of 6*7 places and 3 steps: the gates of the input and of the state, each with a bias."""
+    layer = ps.ConvLSTM2d(5, 4, 1, dialect="flax")
+    assert ps.output_shape(layer, (1, 3, 6, 7, 5)) == (1, 3, 6, 7, 4)
+    assert ps.macs(layer, (1, 3, 6, 7, 5)).count == 3 * 6 * 7 * 4 * 4 * (5 + 4)

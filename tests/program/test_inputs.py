@@ -9,7 +9,7 @@ import pytest
 
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
-from paramsym.errors import ArgumentError, ShapeError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, CheckpointError, ShapeError, SizeError, UnknownNameError
 from paramsym.measure.walk import Visit, applied
 
 i = dims("i")
@@ -95,3 +95,11 @@ def test_other_lists_without_end() -> None:
     pytest.importorskip("numpy")
     with pytest.raises(SizeError, match="does not fit in memory"):
         ps.evaluate(Dense(H, 3), H=range(10**15))
+
+
+@pytest.mark.parametrize("shape", [(3, -1), (3, 2.5), (True, 3), (3, None)])
+def test_a_measured_shape_that_is_none_is_shown(shape: tuple[object, ...]) -> None:
+    """The error has the shape as it was given."""
+    with pytest.raises(CheckpointError) as refused:
+        ps.match(Dense(3, 4), {"weight": shape, "bias": (4,)})
+    assert f"the shape of 'weight' is {shape}; wanted" in str(refused.value)

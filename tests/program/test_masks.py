@@ -38,3 +38,8 @@ def test_causal_convention() -> None:
     model = ps.models.Gpt2()
     difference = ps.flops(model).total - ps.flops(model, convention="causal").total
     assert (difference - 4 * B * H * L * S * (S - 1) / 2).expand() == 0
+
+
+def test_a_mask_that_hides_nothing_is_false() -> None:
+    """Either a direction or a window hides something."""
+    assert [bool(mask) for mask in (Mask(), Mask(causal=True), Mask(window=3), Mask(causal=True, window=3))] == [False, True, True, True]

@@ -357,3 +357,9 @@ def test_a_derivation_in_the_sentences_of_a_lecture() -> None:
     assert r"Each head has width $\frac{H}{A}$; $A$ of them give $H$." in explain(attention(), A, style="lecture").to_latex()
     with pytest.raises(ArgumentError, match=r"style is .talk. .*wanted one of terms, lecture"):
         explain(attention(), A, style="talk")
+
+
+def test_sizes_that_were_put_in() -> None:
+    """A layer that was built with numbers is explained in the names of its arguments, whose numbers are known."""
+    why = ps.explain(ps.MultiHeadAttention(768, 12), "num_heads")
+    assert {symbol.name: size for symbol, size in why.sizes} == {"embed_dim": 768, "num_heads": 12}
