@@ -334,3 +334,12 @@ def test_letters_of_equal_costs() -> None:
     after, first = ps.traffic(generator, past=positions), ps.traffic(generator)
     assert after == first
     assert {*ps.export(after).arguments} - {*ps.export(first).arguments} == {"T_p"}
+
+
+@pytest.mark.parametrize("kernel", [2, 3, 5])
+def test_an_image_is_as_large_as_a_kernel(kernel: int) -> None:
+    """A kernel of k needs k positions, and gives one at k."""
+    code = str(export(ps.macs(ps.Conv2d(3, 4, kernel), (1, 3, W, W)), "python"))
+    assert run(code, {"W": kernel}, ("W",), "cost") == 3 * 4 * kernel**2
+    with pytest.raises(ValueError, match=f"W is {kernel - 1}; wanted {kernel} or more"):
+        run(code, {"W": kernel - 1}, ("W",), "cost")

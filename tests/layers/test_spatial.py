@@ -23,3 +23,9 @@ def test_stride_and_dilation_exclude_each_other() -> None:
     exclude((K, K), (2, 2))
     with pytest.raises(ArgumentError, match="stride 2 together with dilation"):
         exclude((2, 2), (1, 3))
+
+
+def test_a_refusal_shows_every_number_that_differs() -> None:
+    """One number for an axis is shown as it was given, several as a tuple."""
+    with pytest.raises(ArgumentError, match=r"stride \(1, 2\) together with dilation \(2, 1\)"):
+        exclude((1, 2), (2, 1))

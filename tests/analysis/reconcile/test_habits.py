@@ -48,6 +48,13 @@ def test_a_cache_without_windows() -> None:
     assert cost.count + ps.reconcile(cost, 2 * 24 * 32 * 8192 * 8 * 64 * 2)[0].difference == 12 * 2**30
 
 
+@pytest.mark.parametrize("texts", [2, 3])
+def test_one_text_in_place_of_several(texts: int) -> None:
+    """The cache of GPT-2 for one text of 128 tokens: 2 * 12 layers * 128 * 768 numbers of four bytes."""
+    cost = ps.kv_cache(ps.load("gpt2"), (texts, 128), dtype="float32")
+    assert f"one text in place of {texts}" in str(ps.reconcile(cost, 2 * 12 * 128 * 768 * 4))
+
+
 @cases(0)
 def test_where_the_logits_are() -> None:
     """Training Llama-2-7B on 256 texts of 2048 tokens: the logits in bfloat16 alone take 33.5 GB."""
