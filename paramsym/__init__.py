@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from itertools import pairwise
 
 __version__ = "0.1.0"
 
@@ -18,14 +17,15 @@ _HOME_OF: dict[str, str] = {}
 def _home_of() -> dict[str, str]:
     """Return the module of each public name: the package itself for a room, and the other name for an alias."""
     if not _HOME_OF:
-        module = ""
-        for line in __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode().splitlines():  # also from an archive
-            words = line.replace(",", "").split()
-            if words[:1] == ["from"]:
-                module = words[1]
-            _HOME_OF.update((name, module) for before, name in pairwise(words) if before == "as")
-            if words[1:2] == ["="]:
-                _HOME_OF[words[0]] = words[2]
+        module = alias = before = ""
+        for word in __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode().split():  # also from an archive
+            if before == "from":
+                module = word
+            elif before == "as":
+                _HOME_OF[word.rstrip(",")] = module
+            elif before == "=":
+                _HOME_OF[alias] = word
+            alias, before = before, word
     return _HOME_OF
 
 

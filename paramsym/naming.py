@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 MOST_BITS = 8192
 """A longer number is not written out; Python writes at most 4,300 digits."""
-_STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that move the cursor, start an escape sequence or change the writing direction; the line feed is allowed."""
+_STEERING = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+"""Characters that move the cursor, start an escape sequence or change the writing direction; the line feed is allowed. The pattern is
+compiled when the first one is found."""
 
 
 _MODULES = {("keras", "Layer"): "a Keras layer or model", ("flax", "Module"): "a Flax module", ("torch", "Module"): "a PyTorch module"}
@@ -115,7 +116,7 @@ def harmless(text: str) -> str:
     >>> harmless("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
-    return text if text.isprintable() else _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+    return text if text.isprintable() else re.sub(_STEERING, lambda found: ascii(found[0])[1:-1], text)
 
 
 def one_line(text: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sympy import Expr, Symbol
 
-from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Axis, Count, Dim, cat, extent, factors_of, stack, symbols_in
+
+if TYPE_CHECKING:
+    from paramsym.algebra.numbering import Numbers
 
 Kind: TypeAlias = Literal["stored", "used"]
 
@@ -49,7 +51,7 @@ class Line:
     @property
     def of_no_copies(self) -> bool:
         """Whether the numbers of copies are known, and one of them is 0."""
-        return 0 in [step.count for step in self.path if isinstance(step, Numbers)]
+        return 0 in [step.count for step in self.path if not isinstance(step, str)]
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
@@ -82,7 +84,7 @@ class Line:
     def within(self, step: str | Numbers, used: Count | None = None, *, frozen: bool = False) -> Line:
         """Return the parent's line: the path is one step longer, and the number is multiplied by the copies."""
         changes: dict[str, object] = {"path": _joined(step, self.path)}
-        if isinstance(step, Numbers):
+        if not isinstance(step, str):
             if step.index is not None and step.index in self._free_symbols():
                 changes["spans"] = (*self.spans, step)
             else:
@@ -122,7 +124,7 @@ class Line:
 
 
 def _joined(step: str | Numbers, path: tuple[str | Numbers, ...]) -> tuple[str | Numbers, ...]:
-    if isinstance(step, Numbers) and not step.pattern:
+    if not isinstance(step, str) and not step.pattern:
         return (replace(step, pattern=str(path[0])), *path[1:])
     return (step, *path) if step else path
 

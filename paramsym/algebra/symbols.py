@@ -7,8 +7,7 @@ SymPy parse a string.
 from __future__ import annotations
 
 import keyword
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sympy import Symbol
 
@@ -16,8 +15,7 @@ from paramsym.errors import ArgumentError
 from paramsym.naming import described
 
 
-@dataclass(frozen=True)
-class Letter:
+class Letter(NamedTuple):
     """A letter: ``name``, ``meaning``, its LaTeX form and its source."""
 
     name: str

@@ -13,7 +13,8 @@ from paramsym.atlas.computing import Computation, classes_that_compute, computat
 from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
-from paramsym.core.layer import Entry, Layer, unstated
+from paramsym.core.layer import Layer, unstated
+from paramsym.core.names import Entry
 from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
 from paramsym.program.state import past

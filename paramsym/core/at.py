@@ -8,10 +8,9 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.line import Line
 from paramsym.algebra.size import count, substitute, symbols_in, text
 from paramsym.algebra.wanted import symbol_named
-from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.naming import meant, nearest, quoted
 
@@ -202,4 +201,4 @@ def restructured(where: str, before: Iterable[Line], after: Iterable[Line], buil
 
 
 def _pattern(line: Line) -> str:
-    return ".".join([step.pattern if isinstance(step, Numbers) else step for step in line.path])
+    return ".".join([step if isinstance(step, str) else step.pattern for step in line.path])

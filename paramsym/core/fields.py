@@ -12,7 +12,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -59,21 +59,18 @@ def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
 @lru_cache(maxsize=1024)
 def hints_of(cls: type) -> Mapping[str, Any]:
     """Return the annotations of a layer's fields; ``object`` for an annotation that cannot be looked up."""
-    try:
-        return typing.get_type_hints(cls, include_extras=True)
-    except NameError:
-        # A class inside a function may use local names, which cannot be looked up: only those fields are not checked.
-        return {field.name: _hint_alone(cls, field) for field in fields(cls)}
+    stated = {name: (hint, base) for base in reversed(cls.__mro__) for name, hint in inspect.get_annotations(base).items()}
+    return {field.name: _hint(*stated[field.name]) for field in fields(cls)}
 
 
-def _hint_alone(cls: type, field: Field[Any]) -> Any:
-    """Look up one field's annotation in the module of its class; the types of the contract are always known."""
-    home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
-    holder = type(cls.__name__, (), {"__annotations__": {field.name: field.type}})
+@lru_cache(maxsize=1024)  # many fields of a class are sizes, or flags
+def _hint(stated: Any, home: type) -> Any:
+    """Look up an annotation in the module of its class and in the class; the types of the contract are always known."""
+    holder = type(home.__name__, (), {"__annotations__": {"one": stated}})
     names = {"Dim": Dim, "Count": Count, "Width": Width, **vars(sys.modules[home.__module__])}
     try:
-        return typing.get_type_hints(holder, names, include_extras=True)[field.name]
-    except NameError:
+        return typing.get_type_hints(holder, dict(vars(home)), names, include_extras=True)["one"]
+    except NameError:  # a class inside a function may use local names: such a field is not checked
         return object
 
 

@@ -9,7 +9,7 @@ The file is long because the contract is one class; what its methods do is in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 from sympy import Expr, Integer, Symbol
 
 from paramsym import program as ops
-from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.line import Line
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, count, recalled, substitute, symbols_in, text
 from paramsym.arguments import check_flags
@@ -35,18 +35,18 @@ from paramsym.core.at import (
     two_of_one_name,
 )
 from paramsym.core.fields import check_fields, field_names
-from paramsym.core.ledger import Ledger, Line
-from paramsym.core.names import Entry, level, stated_entries
 from paramsym.core.tensor import Tensor, check_name
-from paramsym.core.ties import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described
-from paramsym.program.statement import Statement, class_name
 
 if TYPE_CHECKING:
+    from paramsym.algebra.numbering import Numbers
+    from paramsym.core.ledger import Ledger
+    from paramsym.core.names import Entry
+    from paramsym.program.statement import Statement
     from paramsym.render.table import Table
 
-__all__ = ["Entry", "Layer", "Part", "Tensor"]
+__all__ = ["Layer", "Part", "Tensor"]
 
 _Stated = TypeVar("_Stated")
 
@@ -82,7 +82,7 @@ class Part:
                 message = f"part {self.name!r}: copies that depend on {self.numbers.index} are all used; 'used' cannot be given as well."
                 raise StructureError(message)
             count(self.numbers.count, f"part {self.name!r}: number of copies")
-            if not self.numbers.pattern and any("{}" not in str(name) for name in level(self.layer)):
+            if not self.numbers.pattern and any("{}" not in str(name) for name in self.layer._level()):
                 raise StructureError(f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside.")
 
     @property
@@ -101,6 +101,14 @@ class Part:
         """The parameters of all copies, used and unused."""
         one = self.layer.polynomial
         return one if self.numbers is None else self.numbers.total(one)
+
+    def level(self) -> Iterator[object]:
+        """Yield the names that the part has on the parent's level; numbered ones with their first number."""
+        if self.numbers is None:
+            yield from [self.name] if self.name else self.layer._level()
+        elif self.numbers.count != 0:
+            names = [self.numbers.pattern] if self.numbers.pattern else self.layer._level()
+            yield from ((name, self.numbers.start) for name in names)
 
     def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
         """Return the ledger lines with the parent's names; ``above`` are the names of further outer levels."""
@@ -259,23 +267,12 @@ class Layer:
     @cached_property
     def _lines_and_aliases(self) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
         """All lines, and those that are aliases by the ties of this level."""
-        lines = self._stated_lines(())
-        aliases: list[Line] = []
-        ties = self.ties()
-        if ties:
-            names = [line.name for line in lines]
-            known = [(name, line.alias_of) for name, line in zip(names, lines, strict=True) if line.alias_of]
-            firsts = resolve_ties([*known, *ties.items()], names)
-            check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
-            frozen = frozen_under_any(firsts, (line.name for line in lines if not line.trainable and not line.buffer))
-            aliases = [line for name, line in zip(names, lines, strict=True) if name in firsts and not line.alias_of]
-            lines = [
-                replace(line, alias_of=firsts.get(name, ""), trainable=line.trainable and name not in frozen)
-                if name in firsts or name in frozen
-                else line
-                for name, line in zip(names, lines, strict=True)
-            ]
-        return tuple(lines), tuple(aliases)
+        lines, ties = self._stated_lines(()), self.ties()
+        if not ties:
+            return tuple(lines), ()
+        from paramsym.core.ties import tied_lines
+
+        return tied_lines(lines, ties)
 
     @cached_property
     def has_tied_or_frozen(self) -> bool:
@@ -297,6 +294,8 @@ class Layer:
 
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
+        from paramsym.core.ledger import Ledger
+
         check_flags(buffers=buffers, aliases=aliases)
         return Ledger(
             tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and not line.empty)
@@ -336,20 +335,9 @@ class Layer:
 
     @cached_property
     def _entries(self) -> tuple[Entry, ...]:
-        found, ties = stated_entries(self), self.ties()
-        if not ties:
-            return tuple(found)
-        known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
-        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True)
-        frozen = frozen_under_any(firsts, (entry.name for entry in found if entry.frozen))
-        return tuple(
-            Entry(
-                entry.name,
-                replace(entry.tensor, trainable=False) if entry.name in frozen and not entry.frozen else entry.tensor,
-                firsts.get(entry.name, entry.alias_of),
-            )
-            for entry in found
-        )
+        from paramsym.core.names import all_entries
+
+        return all_entries(self)
 
     def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
         """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.
@@ -612,9 +600,16 @@ class Layer:
             if known != symbol:
                 raise two_of_one_name(known, symbol)
 
+    def _level(self) -> Iterator[object]:
+        """Yield the names on the layer's own level."""
+        for tensor in self.own_tensors:
+            yield tensor.name
+        for part in self.own_parts:
+            yield from part.level()
+
     def _check_names(self) -> None:
         seen: set[object] = set()
-        for name in level(self):
+        for name in self._level():
             if name in seen:
                 raise StructureError(f"two parts or tensors are named {name!r}; give every one another name.")
             seen.add(name)
@@ -660,6 +655,8 @@ def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()
 
 def unstated(layer: Statement, path: str = "") -> NotYetError:
     """Return the error for a layer without a forward pass, at its path in a model."""
+    from paramsym.program.statement import class_name
+
     stating: Any = layer.computed_as
     name = class_name(stating)
     who = f"{path}, {'an' if name[0] in 'AEIOU' else 'a'} {name}," if path else name

@@ -11,6 +11,7 @@ from sympy import Integer, Symbol
 from paramsym.algebra.numbering import Numbers
 from paramsym.core.paths import ANY, number_in
 from paramsym.core.tensor import Tensor
+from paramsym.core.ties import frozen_under_any, resolve_ties
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.naming import digits, quoted
 
@@ -35,21 +36,6 @@ class Entry:
         return not self.tensor.trainable and not self.tensor.buffer
 
 
-def level(layer: Layer) -> Iterator[object]:
-    """Yield the names on a layer's own level; numbered ones with their first number."""
-    for tensor in layer.own_tensors:
-        yield tensor.name
-    for part in layer.own_parts:
-        if part.numbers is not None:
-            if part.numbers.count != 0:
-                names = [part.numbers.pattern] if part.numbers.pattern else level(part.layer)
-                yield from ((name, part.numbers.start) for name in names)
-        elif part.name:
-            yield part.name
-        else:
-            yield from level(part.layer)
-
-
 def numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
     """Group neighbouring numbered parts of one pattern, so that copies can be written out in index order."""
     group: list[Part] = []
@@ -62,6 +48,19 @@ def numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
         group = [part]
     if group:
         yield group
+
+
+def all_entries(layer: Layer) -> tuple[Entry, ...]:
+    """Return the entries of a layer, with the ties of its own level."""
+    found, ties = stated_entries(layer), layer.ties()
+    if not ties:
+        return tuple(found)
+    known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
+    firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True)
+    frozen = frozen_under_any(firsts, (entry.name for entry in found if entry.frozen))
+    return tuple(
+        Entry(entry.name, _held(entry.tensor, frozen=entry.name in frozen), firsts.get(entry.name, entry.alias_of)) for entry in found
+    )
 
 
 def stated_entries(layer: Layer, above: str = "", *, frozen: bool = False) -> list[Entry]:

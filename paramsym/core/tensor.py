@@ -9,8 +9,8 @@ from typing import Any
 
 from sympy import Symbol
 
+from paramsym.algebra.line import Line
 from paramsym.algebra.size import Axis, Dim, axis, cat, extent, factors_of, stack
-from paramsym.core.ledger import Line
 from paramsym.errors import StructureError
 from paramsym.naming import one_line
 

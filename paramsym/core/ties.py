@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from paramsym.algebra.line import Line
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import extent
-from paramsym.core.ledger import Line
 from paramsym.core.paths import PLACE, expression_of
 from paramsym.errors import StructureError
 
@@ -95,6 +96,22 @@ def _span(place: str) -> tuple[int, int, int | None] | None:
         return None
     start, last = int(bounds[1]), int(bounds[3]) if re.fullmatch(r"-?\d+", bounds[3]) else None
     return start, int(bounds[2] or start + 1) - start, last
+
+
+def tied_lines(lines: Sequence[Line], ties: Mapping[str, str]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Return the lines of a layer with its ties, and those that are aliases by these ties."""
+    names = [line.name for line in lines]
+    known = [(name, line.alias_of) for name, line in zip(names, lines, strict=True) if line.alias_of]
+    firsts = resolve_ties([*known, *ties.items()], names)
+    check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
+    frozen = frozen_under_any(firsts, (line.name for line in lines if not line.trainable and not line.buffer))
+    tied = [
+        replace(line, alias_of=firsts.get(name, ""), trainable=line.trainable and name not in frozen)
+        if name in firsts or name in frozen
+        else line
+        for name, line in zip(names, lines, strict=True)
+    ]
+    return tuple(tied), tuple(line for name, line in zip(names, lines, strict=True) if name in firsts and not line.alias_of)
 
 
 def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_out: bool = False) -> dict[str, str]:

@@ -11,7 +11,6 @@ from paramsym.algebra.size import Dim, cat, divides, same, text
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layers.dense import Dense
-from paramsym.layers.heads import HeadNorm, HeadProjection
 
 if TYPE_CHECKING:
     from paramsym.program import Mask, Own, Value
@@ -241,6 +240,8 @@ class MultiHeadAttention(Layer):
         output = Dense((self.num_heads, self._value_width), self._outputs[0], self._bias("output"))
         yield Part("o_proj" if separate else "out_proj", output)
         if self.qk_norm is not None:
+            from paramsym.layers.heads import HeadNorm
+
             biased = self.qk_norm == "layer" if self.qk_norm_bias is None else self.qk_norm_bias
             yield Part("q_norm", HeadNorm(self._norm_shape(self.num_heads), biased, kind=self.qk_norm))
             yield Part("k_norm", HeadNorm(self._norm_shape(self._kv_heads), biased, kind=self.qk_norm))
@@ -248,6 +249,8 @@ class MultiHeadAttention(Layer):
             yield Part("gate_proj", Dense(self.embed_dim, (self.num_heads, self._value_width), self.bias))
 
     def _kernel_parts(self) -> Iterator[Part]:
+        from paramsym.layers.heads import HeadNorm, HeadProjection
+
         output = (self.num_heads, self._value_width)
         for which, axis, width in zip(_PROJECTIONS, self._axes().values(), self._inputs, strict=False):
             if self.gate and which == "value":

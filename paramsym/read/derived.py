@@ -13,7 +13,8 @@ from sympy import Expr, Integer, Symbol, floor
 
 from paramsym.algebra.grammar import read
 from paramsym.algebra.size import Dim, Shape, canonical, per, shown, substitute, symbols_in
-from paramsym.core.layer import Entry, Layer
+from paramsym.core.layer import Layer
+from paramsym.core.names import Entry
 from paramsym.derive.certificate import Computation
 from paramsym.derive.deadline import OutOfTime
 from paramsym.derive.domain import Demand, Either

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, shown
-from paramsym.core.layer import Entry, Layer
+from paramsym.core.layer import Layer
+from paramsym.core.names import Entry
 from paramsym.errors import NotYetError, ParamsymError
 from paramsym.program import Value, scan, still, take
 from paramsym.program.graph import Call, Loop, Program

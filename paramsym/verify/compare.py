@@ -13,7 +13,8 @@ from sympy import Expr, Integer
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, text
-from paramsym.core.layer import Entry, Layer
+from paramsym.core.layer import Layer
+from paramsym.core.names import Entry
 from paramsym.verify.slices import Piece, slice_of, stacked
 from paramsym.verify.stored import SCALED, Packed, Shape, Stored, kind
 from paramsym.verify.templates import Template, templates
