@@ -106,8 +106,10 @@ def run(
             following = iter(cut)
             piece = [next(following) if np.ndim(column) else column for column in columns]
             refused, asked = _compute(np, program, piece, target)
-            kept[start : start + target.size] = asked | ~refused
-            for row in np.flatnonzero(asked if drop else asked | refused).tolist():
+            if refused.any():
+                kept[start : start + target.size] = asked | ~refused
+            doubtful = asked if drop else asked | refused
+            for row in np.flatnonzero(np.broadcast_to(doubtful, target.shape)).tolist() if doubtful.any() else ():
                 try:
                     value = one([int(column[row]) if np.ndim(column) else column for column in piece])
                 except ParamsymError as error:
@@ -129,50 +131,69 @@ def run(
 
 
 def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any) -> tuple[Any, Any]:
-    """Write the values of one piece to the target; return the refused rows, and those that must be computed one by one."""
-    refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
-    narrowed = [_narrowed(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
-    numbers = _numbers(np, program, tuple(bits for _, bits in narrowed))
+    """Write the values of one piece to the target; return the refused rows, and those that must be computed one by one.
+
+    Each is a column of bools, or one bool for all rows: no memory is spent on rows if none is refused.
+    """
+    refused = asked = np.False_
+    registers, widths = [], []
+    for column, least in zip(columns, program.least, strict=True):
+        narrowed, bits, below = _narrowed(np, column, least)
+        registers.append(narrowed)
+        widths.append(bits)
+        refused = refused | below
+    numbers = _numbers(np, program, tuple(widths))
     if not numbers:
-        return refused, ~asked
-    registers = [*(column for column, _ in narrowed), *program.constants]
+        return refused, np.True_
+    registers += program.constants
+    last_read, result = program.last_read, program.result
     for place, (kind, left, right) in enumerate(program.ops, program.first):
         one, other, (number, least) = registers[left], registers[right], numbers[place]
         value: Any = None
         passed: Any = True
         if kind in CHECKS:
             passed = getattr(np, _UFUNCS[kind])(one, other)
-        elif kind in QUOTIENTS:  # checked by multiplying again, because a remainder takes much longer
-            divided = np.floor_divide(one, other) if number is np.int64 else np.divide(one, other, dtype=number)
-            value = divided.astype(np.int32 if number is np.float32 else np.int64)
-            passed = np.multiply(value, other) == one
+        elif kind in QUOTIENTS:
+            value, passed = _divided(np, one, other, number)
         else:
-            value = getattr(np, _UFUNCS[kind])(one, other, out=target if place == program.result else None, dtype=number)
+            value = getattr(np, _UFUNCS[kind])(one, other, out=target if place == result else None, dtype=number)
         if passed is not True and not passed.all():
-            (refused if kind in SURE else asked)[...] |= ~passed
+            refused, asked = (refused | ~passed, asked) if kind in SURE else (refused, asked | ~passed)
             value = None if value is None else np.maximum(value, least)  # keeps the values within their bounds
         registers.append(value)
         for side in (left, right):  # frees cache memory of registers that are not read again
-            if program.last_read[side] == place and side != program.result:
+            if last_read[side] == place and side != result:
                 registers[side] = None
-    if registers[program.result] is not target:
-        target[...] = registers[program.result]
+    if registers[result] is not target:
+        target[...] = registers[result]
     return refused, asked
 
 
-def _narrowed(np: Any, column: Column, least: int, refused: Any) -> tuple[Column, int]:
-    """Return a column in its narrowest type with the bits of its largest size: whatever reads the column, while it is in the cache.
+def _divided(np: Any, one: Column, other: Column, number: Any) -> tuple[Column, Any]:
+    """Return the whole part of a quotient, and whether it is the quotient; a remainder would take much longer.
+
+    A float shows it itself: both numbers are exact, and a fraction a/b is never rounded to a whole number, because it is 1/b or more away
+    from one.
+    """
+    if number is np.int64:
+        value = np.floor_divide(one, other)
+        return value, np.multiply(value, other) == one
+    divided = np.divide(one, other, dtype=number)
+    return divided.astype(np.int32 if number is np.float32 else np.int64), np.trunc(divided) == divided
+
+
+def _narrowed(np: Any, column: Column, least: int) -> tuple[Column, int, Any]:
+    """Return a column in its narrowest type, the bits of its largest size, and the refused rows: whatever reads it, while in the cache.
 
     Sizes below the least one are refused, and raised to it, so that the steps stay within their bounds.
     """
     if isinstance(column, int):
-        refused |= column < least
-        return max(column, least), max(column, least).bit_length()
+        return max(column, least), max(column, least).bit_length(), np.bool_(column < least)
+    below = np.False_
     if np.minimum.reduce(column) < least:
-        refused |= column < least
-        column = np.maximum(column, least)
+        below, column = column < least, np.maximum(column, least)
     bits = int(np.maximum.reduce(column)).bit_length()
-    return (column.astype(np.int32 if bits < 32 else np.int64, copy=False) if bits < 64 else column), bits
+    return (column.astype(np.int32 if bits < 32 else np.int64, copy=False) if bits < 64 else column), bits, below
 
 
 @lru_cache(maxsize=256)

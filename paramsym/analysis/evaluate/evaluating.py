@@ -19,7 +19,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownName
 from paramsym.naming import quoted
 from paramsym.render.printed import Printed
 
-CHUNK = 32_768
+CHUNK = 65_536
 """Rows computed at once: few enough for the cache, many enough that the overhead of a piece does not count."""
 
 

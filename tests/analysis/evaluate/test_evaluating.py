@@ -166,6 +166,21 @@ def test_every_width_of_numbers_is_exact(expression: Any, rows: list[tuple[int, 
     assert [int(found[tuple(min(row, extent - 1) for extent in found.shape)]) for row in range(len(rows))] == expected
 
 
+@pytest.mark.parametrize("limit", [2**24, 2**53, 2**62])
+def test_quotients_at_the_limits_of_a_float_are_exact(limit: int) -> None:
+    """A number just below the limit of a type is divisible by what Python says, also by divisors as large as itself."""
+    np = pytest.importorskip("numpy")
+    above = [limit - 1 - less for less in range(40)]
+    below = [divisor for k in range(1, 9) for divisor in (k + 1, limit // k - 3, limit // k - 1, limit // (1000 * k) + 1)]
+    rows = np.array([(one, other) for one in above for other in below if 0 < other <= one])
+    whole = rows[:, 0] % rows[:, 1] == 0
+    assert 0 < whole.sum() < len(rows)
+    assert (evaluate(per(H, A), H=rows[whole, 0], A=rows[whole, 1]) == rows[whole, 0] // rows[whole, 1]).all()
+    for one, other in rows[~whole].tolist():
+        with pytest.raises(DivisibilityError, match="row 0"):
+            evaluate(per(H, A), H=np.array([one, one]), A=np.array([other, other]))
+
+
 @given(st.integers(1, 2**40), st.integers(1, 2**12), st.integers(-1, 1))
 @settings(max_examples=150, deadline=None)
 def test_divisibility_in_columns_is_exact(quotient: int, heads: int, off: int) -> None:
