@@ -261,7 +261,7 @@ def _quoted(text: str) -> str:
     return ascii(short(text, 60))
 
 
-_MOST_LEVELS, _MOST_ENTRIES = 64, 500_000
+_MOST_LEVELS, _MOST_ENTRIES = 64, 250_000
 """Far above those of published files: about 45,000 entries with the names of 21,843 labels."""
 
 
@@ -355,7 +355,7 @@ def _within_limits(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a configuration; one that no reader could walk through in time is refused: nested without end, or with too many entries.
 
     Raises:
-        ConfigError: more than 64 levels, or more than 500,000 entries.
+        ConfigError: more than 64 levels, or more than 250,000 entries.
     """
     entries = 0
     level: list[Any] = [config]

@@ -166,6 +166,19 @@ def test_no_gradient_inside_no_grad() -> None:
     assert ps.flops(ps.from_module(module(forward)), (2, 4), way="both").total == 128 + 64
 
 
+def test_a_sequence_of_a_class_of_its_own() -> None:
+    """A subclass of ``nn.Sequential`` without a forward pass of its own is a sequence, alone and inside: 8*32 + 32 + 32*8 + 8 is 552."""
+
+    class Block(nn.Sequential):
+        def __init__(self) -> None:
+            super().__init__(nn.Linear(8, 32), nn.GELU(), nn.Linear(32, 8))
+
+    alone, inside = ps.from_module(Block()), ps.from_module(nn.Sequential(Block(), Block(), nn.Linear(8, 3)))
+    assert (alone.count, inside.count) == (552, 2 * 552 + 27)
+    assert (ps.output_shape(alone, (2, 8)), ps.output_shape(inside, (2, 8))) == ((2, 8), (2, 3))
+    assert ps.flops(inside, (2, 8)).total == 2 * 2 * (2 * 2 * 8 * 32 + 8 * 3)
+
+
 def test_hooks_are_part_of_the_computation() -> None:
     """A hook that multiplies the output once more is counted."""
     net = nn.Sequential(nn.Linear(4, 4, bias=False))
