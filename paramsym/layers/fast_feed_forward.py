@@ -38,9 +38,7 @@ class FastFeedForward(Layer):
     ..                                           w2s, b2s                   (2**D, W, output_width), (2**D, output_width)
     ===================  ======================  =========================  ========================
 
-    A tree with leaves also has frozen parameters: its ``depth`` (), and with ``track_usage`` also ``node_usage`` (M,) and ``leaf_usage``
-    (2**D,).
-
+    A tree with leaves also has frozen parameters: ``depth`` (), and with ``track_usage`` ``node_usage`` (M,) and ``leaf_usage`` (2**D,).
     ``.params`` counts the stored parameters, ``.active`` those that a token uses. The depth may be a symbol.
 
     Raises:

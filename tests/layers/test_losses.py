@@ -309,7 +309,14 @@ def test_values_by_their_formulas() -> None:
 
 @pytest.mark.parametrize(
     ("p", "wanted"),
-    [(1.0, [7.0, 0.5]), (2.0, [5.0, 0.5]), (3.0, [91 ** (1 / 3), 0.5]), (float("inf"), [4.0, 0.5]), (float("-inf"), [3.0, 0.0])],
+    [
+        (0.0, [2.0, 1.0]),
+        (1.0, [7.0, 0.5]),
+        (2.0, [5.0, 0.5]),
+        (3.0, [91 ** (1 / 3), 0.5]),
+        (float("inf"), [4.0, 0.5]),
+        (float("-inf"), [3.0, 0.0]),
+    ],
 )
 def test_distances_of_every_order(p: float, wanted: list[float]) -> None:
     """Of (3, 4), and of (1/2, 0)."""
