@@ -67,7 +67,8 @@ torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a us
 torch_recorder._MOST = 1 << 19  # loops over positions
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
 
-_DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|blocks|n_layer|num_hidden_groups)$")
+_DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|(?<!num_encoder_)blocks|n_layer|num_hidden_groups)$")
+"""Keys of numbers of layers; ``num_encoder_blocks`` is that of stages, of which each has other widths."""
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
@@ -92,13 +93,16 @@ _UNIT = 4
 """Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
 _UNITS, _AGREED = (1, 2), 6
 """Of what the widths of heads may be multiples, tried when the laws are known, and at how many points these have to agree."""
-_LAYERS, _DEEP = 2, 3
+_LAYERS, _DEEP, _DEEPER = 2, 3, 11
+"""The number of layers of the first recording, and how many more others have: each sixth layer may attend to all positions."""
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
 _FAR = 259
 """What is added to a length over which a loop goes, to see that longer ones have the same operators."""
 _ROUNDS, _FLAGS, _PICTURES = 4, 2, 3
 _TOKENS = ("image_token_id", "image_token_index")
 """The keys with the token that stands for a part of a picture."""
+_VOCABULARY = "vocab_size"
+"""The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
 _SEVERAL = "layers of several kinds"
@@ -858,7 +862,11 @@ class Finder:
         return found if found and found[dividend] // found[divisor] == found[name] else None
 
     def limited(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
-        """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out."""
+        """Limit the letters that are larger at each odd point than at all others; return whether each odd point is left out.
+
+        Raises:
+            UnreadError: that letter is a number of layers, of which the later ones are of another kind.
+        """
         if self.parted(odd, others):
             return True
         for name, by in self.of.multiples:
@@ -868,6 +876,8 @@ class Finder:
         for name in (*widths, *(name for name in odd[0] if name not in widths)):
             largest = max(point[name] for point in others)
             if all(point[name] > largest for point in odd):
+                if _DEPTH.search(name):
+                    raise UnreadError(f"{_SEVERAL}, as {name} = {odd[0][name]} shows")
                 self.most[name] = largest
                 return True
         return False
@@ -1076,7 +1086,8 @@ class Finder:
         forward, both = (flops(layer, *(one.sizes for one in program.input_types), way=way).total for way in ("forward", "both"))
         agreed, predicted = 0, Predicted(laws)
         heads = {one for pair in self.of.multiples for one in pair if one}
-        for least, kept in [*((least, set[str]()) for least in _SMALL), *((least, heads) for least in _SMALL[1:4:2])]:
+        tokens = {name for name in base if name.endswith(_VOCABULARY)} if self.of.pictured else set[str]()
+        for least, kept in [*((least, tokens) for least in _SMALL), *((least, tokens | heads) for least in _SMALL[1:4:2])]:
             point = self.shrunk(base, least, kept)
             with suppress(RefusedError):
                 if not predicted.agrees(point, self.of.at(point)):
@@ -1092,7 +1103,7 @@ class Finder:
     def shrunk(self, base: Mapping[str, int], least: int, kept: Collection[str]) -> dict[str, int]:
         """Return a point with small numbers: each is halved as long as the record takes it, and it is not below the least.
 
-        ``kept`` are not halved: the widths of heads, of which positions that rotate several axes take no others.
+        ``kept`` are not halved: the widths of heads, of which positions that rotate several axes take no others, and the vocabulary.
         """
         point = dict(base)
         for name in (one for one in base if one not in self.of.letters_of_inputs and one not in kept):
@@ -1244,11 +1255,12 @@ class Finder:
             name, number = name_of(key), resolved.get(key)
             if type(number) is not int:
                 continue
-            deeper = ({**base, name: number + _DEEP}, None) if name in base else (base, {key: number + _DEEP})
-            with suppress(RefusedError):
-                found = self.shaped(self.of.at(*deeper))
-                if not alike(first, found) or (name not in base and not _equal(first, found)):
-                    raise UnreadError(f"{_SEVERAL}, as {key} = {number + _DEEP} shows")
+            for more in (_DEEP, _DEEPER):
+                deeper = ({**base, name: number + more}, None) if name in base else (base, {key: number + more})
+                with suppress(RefusedError):
+                    found = self.shaped(self.of.at(*deeper))
+                    if not alike(first, found) or (name not in base and not _equal(first, found)):
+                        raise UnreadError(f"{_SEVERAL}, as {key} = {number + more} shows")
 
     def of_layers(self) -> set[str]:
         """Return the keys of numbers of layers of several kinds, and the lists with one entry for each layer."""
@@ -1259,13 +1271,22 @@ class Finder:
         return {*self.of.depths, *(key for key, value in resolved.items() if isinstance(value, tuple) and len(value) in numbers)}
 
     def above(self, base: Mapping[str, int], predicted: Predicted) -> dict[str, int]:
-        """Return the letters that may not be 1."""
-        found = {}
-        for name in base:
-            point = self.moved(base, name, 1)
+        """Return the letters that may not be small, with the number above which the laws agree: 1, or that of a token in a vocabulary."""
+
+        def agrees(name: str, value: int) -> bool | None:
+            point = self.moved(base, name, value)
             with suppress(RefusedError):
-                if point is not None and base[name] > 1 and not predicted.agrees(point, self.of.at(point)):
-                    found[name] = 1
+                return None if point is None else predicted.agrees(point, self.of.at(point))
+            return None
+
+        found = {}
+        for name, number in base.items():
+            if number > 1 and agrees(name, 1) is False:
+                low, high = 1, number if agrees(name, 2) is False else 2
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    low, high = (low, middle) if agrees(name, middle) else (middle, high)
+                found[name] = low
         return found
 
     def alternatives(self, domain: Mapping[str, Any], value: Value) -> Iterator[Value]:
@@ -1339,9 +1360,9 @@ def main() -> None:
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
                     )
                     asked += [
-                        {**given, groups: finder.other_groups(heads, groups)}
+                        {**given, finder.of.keys[groups]: finder.other_groups(heads, groups)}
                         for heads, groups, _ in finder.equal
-                        if (heads, groups) in finder.of.pairs and groups not in given
+                        if (heads, groups) in finder.of.pairs and finder.of.keys[groups] not in given
                     ]
                     if not given:
                         asked += finder.flags(forms[0], chosen.flags)

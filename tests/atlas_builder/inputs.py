@@ -33,11 +33,13 @@ STEPS: Mapping[str, tuple[int, ...]] = {
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
 FLOATS = ("query_embeds", "encoder_hidden_states", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+_TEXTS: Inputs = {"input_ids": ("B", "S"), "qformer_input_ids": ("B", "T"), "decoder_input_ids": ("B", "T")}
 _HALVED = 32
 _QUERIES = 32
 """How many queries ask a picture beside a text, as published."""
 _CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
 _IMAGES = ("image_size", "vision_config.image_size", "img_size")
+_FRAMES = ("num_frames", "vision_config.num_frames")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
 
 
@@ -45,7 +47,7 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
     """Yield inputs that a class may take; ``numbers`` are the letters of its record by name, ``resolved`` the values of its keys."""
     parameters = inspect.signature(model.forward).parameters
     main = model.main_input_name
-    text: Inputs = {name: axes for name, axes in {"input_ids": ("B", "S"), "decoder_input_ids": ("B", "T")}.items() if name in parameters}
+    text: Inputs = {name: axes for name, axes in _TEXTS.items() if name in parameters}
     if "query_embeds" in parameters and "hidden_size" in resolved:
         width = _named("hidden_size", numbers, resolved)
         yield {"query_embeds": ("B", "S", width)}
@@ -55,8 +57,11 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
     if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
+        yield from ({**text, "pixel_values": axes} for axes in _images(numbers, resolved) if text)
     elif main == "input_values":
         yield {main: ("B", "samples")}
+        if "decoder_input_ids" in text:
+            yield {main: ("B", "samples"), "decoder_input_ids": text["decoder_input_ids"]}
         yield {main: ("B", 1, "samples")}
         yield {main: ("B", _named("max_length", numbers, resolved), _named("num_mel_bins", numbers, resolved))}
     elif main == "input_features":
@@ -82,8 +87,9 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
 def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Axes]:
     channels = next((_named(key, numbers, resolved) for key in _CHANNELS if type(resolved.get(key)) is int), 3)
     size = next((key for key in _IMAGES if type(resolved.get(key)) is int), None)
-    if size is not None and type(resolved.get("num_frames")) is int:  # a video
-        yield ("B", _named("num_frames", numbers, resolved), channels, _named(size, numbers, resolved), _named(size, numbers, resolved))
+    frames = next((key for key in _FRAMES if type(resolved.get(key)) is int), None)
+    if size is not None and frames is not None:  # a video
+        yield ("B", _named(frames, numbers, resolved), channels, _named(size, numbers, resolved), _named(size, numbers, resolved))
     if size is not None and name_of(size) in numbers:
         yield ("B", channels, size, size)
     yield ("B", channels, "height", "width")

@@ -35,6 +35,21 @@ def with_attention(config: Any) -> dict[str, Any]:
     return {"num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"]}
 
 
+def small(config: Any, chance: random.Random) -> dict[str, Any]:
+    """Return few and small experts, or inner configurations with few layers and a small language model, else as the default has them."""
+    if not hasattr(config, "text_config"):  # a pass through experts needs entries, which a large model has none of
+        sizes = {"intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16, "num_experts": 16, "num_local_experts": 16}
+        return {key: number for key, number in sizes.items() if isinstance(getattr(config, key, None), int)}
+    found: dict[str, Any] = {}
+    for part in ("text_config", "vision_config"):
+        inner = getattr(config, part)
+        keys = {key: value for key, value in inner.to_dict().items() if key != "layer_types"}  # one for each layer
+        depth = next(key for key in ("num_hidden_layers", "depth", "n_layer") if key in keys)
+        changed = drawn(inner, chance, 0) if part == "text_config" else {}
+        found[part] = keys | {key: value for key, value in changed.items() if not isinstance(value, bool)} | {depth: chance.randint(1, 3)}
+    return found
+
+
 def drawn(config: Any, chance: random.Random, turn: int) -> dict[str, Any]:
     """Return other values of some keys: depth, widths, heads, flags; at the last turns fewer of them, so that one is known."""
     found: dict[str, Any] = {}
@@ -42,9 +57,8 @@ def drawn(config: Any, chance: random.Random, turn: int) -> dict[str, Any]:
         if key in vars(config):
             found[key] = chance.randint(1, 8) if turn < _DRAWS else 4
     found |= with_attention(config)
-    if turn == _DRAWS + 2:  # a pass through experts needs entries, which a large model has none of
-        small = {"intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16, "num_experts": 16, "num_local_experts": 16}
-        found |= {key: number for key, number in small.items() if isinstance(getattr(config, key, None), int)}
+    if turn == _DRAWS + 2:
+        return found | small(config, chance)
     if turn > _DRAWS:
         return found
     heads = next((key for key in _HEADS if isinstance(getattr(config, key, None), int)), None)
