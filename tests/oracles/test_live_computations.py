@@ -43,8 +43,9 @@ def small(config: Any, chance: random.Random) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in ("text_config", "vision_config"):
         inner = getattr(config, part)
-        keys = {key: value for key, value in inner.to_dict().items() if key != "layer_types"}  # one for each layer
+        keys = inner.to_dict()
         depth = next(key for key in ("num_hidden_layers", "depth", "n_layer") if key in keys)
+        keys = {key: value for key, value in keys.items() if not isinstance(value, list) or len(value) != keys[depth]}  # one for each layer
         changed = drawn(inner, chance, 0) if part == "text_config" else {}
         found[part] = keys | {key: value for key, value in changed.items() if not isinstance(value, bool)} | {depth: chance.randint(1, 3)}
     return found
