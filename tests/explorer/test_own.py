@@ -105,7 +105,7 @@ def answer(model: ps.Layer, shapes: tuple[Any, ...], question: str, chosen: dict
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_number_is_pythons(name: str, browser: Browser, tmp_path: Path) -> None:
-    """Total, terms and parts at 50 random positions of the sliders; no error in the console, and nothing asked of a network."""
+    """Total, terms and parts at 50 random positions of the sliders, half of them on a phone; no error, no network."""
     arguments = MODELS[name]()
     models = [one for one in arguments if isinstance(one, ps.Layer)]
     shapes = tuple(one for one in arguments if not isinstance(one, ps.Layer))
@@ -129,7 +129,11 @@ def test_every_number_is_pythons(name: str, browser: Browser, tmp_path: Path) ->
         chosen = {choice: rng.choice(values) for choice, values in CHOICES[question].items()}
         places = {letter: rng.random() for letter in letters}
         cases.append({"side": number % len(models), "question": question, "choices": chosen, "places": places})
-    for case, shown in zip(cases, browser.run(f"({MOVE})({json.dumps(cases)})"), strict=True):
+    moved = []
+    for width, some in ((1400, cases[: POSITIONS // 2]), (390, cases[POSITIONS // 2 :])):
+        browser.size(width)
+        moved += browser.run(f"({MOVE})({json.dumps(some)})")
+    for case, shown in zip(cases, moved, strict=True):
         if shown["refusal"]:
             with pytest.raises(ParamsymError):
                 [answer(one, shapes, case["question"], case["choices"], sizes) for one, sizes in zip(models, shown["sizes"], strict=True)]  # type: ignore[arg-type]
