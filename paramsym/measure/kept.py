@@ -16,7 +16,6 @@ from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, Layouts, like, merge
 from paramsym.measure.once import once
 from paramsym.measure.passes import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
-from paramsym.program.constants import Constant
 from paramsym.program.graph import Call, Kept, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Lookup, Stored
 from paramsym.program.products import Contract
@@ -183,7 +182,7 @@ class _Keeper:
         """Find the storages of an operation's results, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._share(step, taken)
-        if isinstance(operation, Stored) or (isinstance(operation, Constant) and operation.held):
+        if isinstance(operation, Stored) or operation.held:
             self.stored.update(step.gives)
         elif step.takes:
             first = step.takes[0]

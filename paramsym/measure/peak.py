@@ -14,8 +14,7 @@ from paramsym.algebra.size import Dim, same, shown
 from paramsym.errors import SizeError
 from paramsym.measure.layout import Layouts, viewed
 from paramsym.measure.once import once
-from paramsym.program.constants import Constant
-from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
+from paramsym.program.graph import Call, Loop, Operation, Program, Region, Route, Scan
 from paramsym.program.lookups import Drop, Stored
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
@@ -45,7 +44,7 @@ def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[
     foreign = {*program.inputs}
     foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Stored | Remember)}
     foreign |= {root[n] for step in program.steps for n in step.takes if isinstance(step.operation, Remember)}
-    foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Constant) and step.operation.held}
+    foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Operation) and step.operation.held}
     live: dict[int, Polynomial] = {}
     around = _NOTHING  # the sum of what is live
     found: list[Polynomial] = [_NOTHING]

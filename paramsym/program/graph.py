@@ -52,9 +52,10 @@ class Operation:
     """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type unchanged.
 
     ``view`` says whether the output shares the storage of the first input, ``unit`` is the work for every entry of the result, ``kept`` are
-    the arrays that the backward pass always needs.
+    the arrays that the backward pass always needs, and ``held`` says whether the result is a buffer that the model holds anyway.
     """
 
+    held: bool = False
     view: ClassVar[bool] = False
     unit: ClassVar[str] = ""
     kept: ClassVar[tuple[Kept, ...]] = ()

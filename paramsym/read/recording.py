@@ -18,12 +18,16 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array of a recording: its number, its sizes and the kind of its entries; ``data`` are the entries if they are known."""
+    """An array of a recording: its number, its sizes and the kind of its entries; ``data`` are the entries if they are known.
+
+    ``held`` is true for a buffer that the model does not save.
+    """
 
     number: int
     shape: tuple[Count, ...]
     kind: Kind
     data: Any = None
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

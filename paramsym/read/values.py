@@ -14,10 +14,14 @@ from paramsym.program.types import ArrayType, Kind
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Operation):
-    """An array with known sizes; its entries are known if the sizes are numbers and the model had values."""
+    """An array with known sizes; its entries are known if the sizes are numbers and the model had values.
+
+    ``held`` means a buffer of the model.
+    """
 
     type: ArrayType
     entries: Entries | None = None
+    held: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
         return (self.type,)
@@ -66,6 +70,6 @@ class Entries:
         return f"Entries of {self._key[1]}"
 
 
-def fixed(shape: tuple[Count, ...], kind: Kind, entries: Any) -> Value:
-    """Return an array that the model computes from its sizes alone."""
-    return record(Fixed(ArrayType(shape, kind), None if entries is None else Entries(entries)))
+def fixed(shape: tuple[Count, ...], kind: Kind, entries: Any, *, held: bool = False) -> Value:
+    """Return an array that the model computes from its sizes alone, or holds as a buffer."""
+    return record(Fixed(ArrayType(shape, kind), None if entries is None else Entries(entries), held))

@@ -2,14 +2,16 @@
 
 An operator is ``[name, arguments, results]``, a call ``{"path": ..., "kind": ..., "items": [...]}``. Equal copies have ``calls``,
 ``count``, ``place`` and ``carried``; layers of several kinds have ``stack``, ``kinds``, ``passed``, ``first`` and ``last``. An array is
-``[number, kind, size, ...]``. In arguments ``{"array": n}`` is an array, ``{"size": n}``
-the size of this number in the list of sizes, ``{"float": text}`` infinity or no number, and ``{"of": {...}}`` arguments by name.
+``[number, kind, size, ...]``; ``held`` has the numbers of constants that are buffers. In arguments ``{"array": n}`` is an array,
+``{"size": n}`` the size of this number in the list of sizes, ``{"float": text}`` infinity or no number, and ``{"of": {...}}`` arguments
+by name.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol, ceiling, floor
@@ -41,6 +43,7 @@ class Writer:
             "inputs": [self.array(array) for array in one.inputs],
             "stored": [[number, *map(self.path, names)] for number, names in one.stored.items()],
             "constants": [self.array(array) for array in one.constants.values()],
+            **({"held": held} if (held := [number for number, array in one.constants.items() if array.held]) else {}),
             "top": self.item(one.top),
             "outputs": list(one.outputs),
             "several": one.several,
@@ -125,7 +128,7 @@ class Reader:
         return Recording(
             tuple(map(self.array, one["inputs"])),
             {number: tuple(map(self.path, names)) for number, *names in one["stored"]},
-            {array[0]: self.array(array) for array in one["constants"]},
+            {array[0]: replace(self.array(array), held=array[0] in one.get("held", ())) for array in one["constants"]},
             cast("Called", self.item(one["top"])),
             tuple(map(int, one["outputs"])),
             bool(one["several"]),

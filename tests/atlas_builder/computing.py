@@ -576,7 +576,8 @@ def with_buffers_in_place(recording: Recording, model: Any) -> Recording:
     """
     hidden, buffers = unsaved(model), dict(model.named_buffers())
     inside = {number: names[0] for number, names in recording.stored.items() if names[0] in hidden}
-    arrays = {number: Array(number, tuple(buffers[name].shape), kind_of(torch, buffers[name].dtype)) for number, name in inside.items()}
+    types = {number: (tuple(buffers[name].shape), kind_of(torch, buffers[name].dtype)) for number, name in inside.items()}
+    arrays = {number: Array(number, *one, held=True) for number, one in types.items()}
     firsts: dict[Any, int] = {}
     same = {number: firsts.setdefault((_COPY.sub(".", name), arrays[number].shape), number) for number, name in inside.items()}
     stored = {number: names for number, names in recording.stored.items() if number not in inside}
