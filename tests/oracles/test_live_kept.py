@@ -20,13 +20,13 @@ CLASSES = [
     if [*entry["inputs"]] == ["input_ids"] and any(form["recording"].get("held") for form in entry["forms"])
 ]
 _MOST = 40_000_000
-_OTHER = {"yoso": "its estimate of attention keeps other arrays"}
+_NOT_EQUAL = pytest.mark.xfail(reason="YOSO is said to keep 29,952 bytes more than autograd holds; not explained", strict=True)
 
 
-@pytest.mark.parametrize(("model_type", "name"), sample(6, CLASSES))
+@pytest.mark.parametrize(
+    ("model_type", "name"), [pytest.param(*one, marks=[_NOT_EQUAL] if one[0] == "yoso" else []) for one in sample(6, CLASSES)]
+)
 def test_bytes(model_type: str, name: str) -> None:
     """The kept bytes of a pass in training at a drawn configuration: what the model holds as buffers is left out."""
-    if model_type in _OTHER:
-        pytest.xfail(_OTHER[model_type])
     found, wanted, drew = kept_by_two(model_type, name, "kept", [{}], _MOST, training=True)
     assert found == wanted, drew
