@@ -88,8 +88,10 @@ class Answer(Printed):
         return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
 
     def to_latex(self) -> str:
-        """Return the difference and its term as LaTeX."""
-        return f"{latex.expression(self.difference, PAPER)} = {latex.expression(self.term, PAPER)}"
+        """Return the difference and its term as LaTeX; they are about equal where the claim is rounded."""
+        rounded = self.value not in {None, self.difference} or (self.term == 0) != (self.difference == 0)
+        relation = r"\approx" if rounded else "="
+        return f"{latex.expression(self.difference, PAPER)} {relation} {latex.expression(self.term, PAPER)}"
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,12 @@ def test_headline() -> None:
     assert answers.to_markdown().count("|") > 4
 
 
+def test_a_rounded_claim_is_about_equal_in_latex() -> None:
+    """BERT base has 109,482,240 parameters: 110M differs by 517,760, which is no equation with 0."""
+    (answer,) = ps.reconcile(ps.load("bert-base-uncased"), "110M")
+    assert answer.to_latex() == r"517{,}760 \approx 0"
+
+
 def test_ambiguous_numbers_show_all_readings() -> None:
     """With F = 4*H the missing 98,304 is the bias of the widened layer as well as four biases or two norms of width H."""
     answers = ps.reconcile(BERT, 335_043_584, at="bert-large-uncased")
