@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, cast
 
 from sympy import Expr, Integer, Rational
@@ -99,7 +100,7 @@ def training(
 
     Raises:
         ShapeError, NotYetError, ArgumentError: as ``flops``; an unknown machine, or an impossible share.
-        SizeError: tokens that are not a whole number.
+        SizeError: tokens that are not a whole number; 2e12 is one.
 
     >>> import paramsym as ps
     >>> print(training(ps.load("meta-llama/Llama-2-7b-hf"), (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100"))
@@ -109,7 +110,7 @@ def training(
         raise ArgumentError(f"devices is {described(devices)}; wanted a positive whole number.")
     per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
     speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
-    number = count(tokens, "tokens")
+    number = count(_as_typed(tokens), "tokens")
     used = layer.active
     chosen: dict[str, Any] = {
         "tokens": number,
@@ -133,3 +134,8 @@ def training(
         devices=devices,
         speed=speed,
     )
+
+
+def _as_typed(tokens: Any) -> Any:
+    """Return the whole number that was typed as a float: 1e23 is 10**23, which no float equals."""
+    return int(Decimal(repr(tokens))) if isinstance(tokens, float) and tokens.is_integer() else tokens

@@ -101,6 +101,16 @@ def test_experts_are_trained_where_they_are_used() -> None:
     assert ps.training(model, (1, 4096), tokens=10).estimate == 60 * model.active
 
 
+def test_a_whole_float_of_tokens_is_what_was_typed() -> None:
+    """300e9 is what people write; no float equals 1e23, so its digits count."""
+    run = ps.training(LLAMA, tokens=300e9)
+    assert run.flops == ps.training(LLAMA, tokens=300 * 10**9).flops
+    assert ps.training(LLAMA, tokens=1e23).tokens == 10**23
+    for wrong in (1.5, float("inf"), float("nan"), -2e9):
+        with pytest.raises(SizeError, match="tokens"):
+            ps.training(LLAMA, tokens=wrong)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
