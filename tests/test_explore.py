@@ -15,6 +15,7 @@ from amount import cases
 
 import paramsym as ps
 from paramsym import A, B, C, H, K, L, S, index
+from paramsym.errors import UnknownInputError
 
 
 def _derived() -> Any:
@@ -74,3 +75,9 @@ def test_a_notebook_gets_the_whole_page() -> None:
     assert cell.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
     assert cell.count('"') == 6
     assert "MB" in repr(page)
+
+
+def test_a_page_is_written_by_its_answer() -> None:
+    """A path among the arguments looks like an input: the error names the way to write the page."""
+    with pytest.raises(UnknownInputError, match=r'has no input \'path\'; .*save\("page.html"\)'):
+        ps.explore(ps.Dense(H, H), path="page.html")

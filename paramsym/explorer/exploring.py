@@ -15,7 +15,7 @@ from paramsym.algebra.size import symbols_in
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.named import lettered
 from paramsym.core.layer import Layer, check_layer
-from paramsym.errors import ArgumentError, NotYetError, ParamsymError
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, UnknownInputError
 from paramsym.explorer.data import variant_data
 from paramsym.explorer.packing import family_script, pack, reasons_script
 from paramsym.explorer.page import known, listed, page
@@ -77,6 +77,7 @@ def explore(model: Layer, *more: Any, **named: Any) -> Explorer:
     Raises:
         ArgumentError: something else than layers and shapes, or more than two layers.
         ShapeError: inputs that the layer cannot take.
+        UnknownInputError: an input by a name that the layer does not have.
 
     >>> from paramsym import A, B, H, MultiHeadAttention, S
     >>> explore(MultiHeadAttention(H, A, batch_first=True), (B, S, H)).title
@@ -86,7 +87,11 @@ def explore(model: Layer, *more: Any, **named: Any) -> Explorer:
     if len(models) > 2:
         raise ArgumentError(f"explore shows one model, or two side by side, not {len(models)}.")
     shapes = tuple(one for one in more if not isinstance(one, Layer))
-    return page_of([variant_of(one, shapes, named) for one in models])
+    try:
+        return page_of([variant_of(one, shapes, named) for one in models])
+    except UnknownInputError as error:
+        said = 'explore has no options: save("page.html") of its answer writes the page.'
+        raise UnknownInputError(error.name, error.layer, error.takes, said) from None
 
 
 def variant_of(model: Layer, shapes: tuple[Any, ...] = (), named: dict[str, Any] | None = None) -> Variant:
