@@ -112,7 +112,9 @@ def _decimals(value: Expr) -> str:
     return f"{float(value):.6g}" if value.is_number and not value.is_Integer else ""
 
 
-def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()) -> Comparison:
+def compare(
+    one: Subject, other: Subject, *more: Subject, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()
+) -> Comparison:
     """Compare two layers, costs or expressions: the difference by part, the ratio, and the sizes where they hold as much.
 
     ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form if the difference has degree one or
@@ -121,7 +123,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     feed-forward, norms, head, or the projections of an attention.
 
     Raises:
-        ArgumentError: neither layers, costs nor expressions; labels that are not two different strings.
+        ArgumentError: neither layers, costs nor expressions; more than two, which ``table`` shows; labels that are not two unlike strings.
         UnknownNameError: a size for a symbol that neither of them has.
         StructureError: two different symbols of one name.
 
@@ -132,6 +134,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     >>> print(compare(MultiHeadAttention(H, 1, bias=False), FeedForward(H, F, bias=False)).crossovers[0])
     equal at F = 2*H; FeedForward holds more above it
     """
+    if more:
+        raise ArgumentError(f"compare takes two, not {2 + len(more)}; ps.table({{name: model, ...}}) shows several side by side.")
     first, second = (formula_of(subject, _own(at, subject, (one, other)), depth) for subject in (one, other))
     names = {symbol.name: symbol for symbol in first.symbols}
     for symbol in second.symbols:

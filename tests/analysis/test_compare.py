@@ -240,3 +240,9 @@ def test_an_attention_deep_inside_does_not_divide_a_model() -> None:
     model = ps.Block(body=ps.Block(attention=attention), head=ps.Dense(4, 3, bias=False))
     assert {role: amount.constant for role, amount in by_role(model.lines).items()} == {"attention": 32, "head": 12}
     assert set(by_role(attention.lines)) == {"query", "key"}
+
+
+def test_several_models_are_shown_by_a_table() -> None:
+    """Two are compared part by part; for three the error names the function that shows them."""
+    with pytest.raises(ArgumentError, match=r"takes two, not 3; ps.table"):
+        compare(ps.Dense(H, F), ps.Dense(F, H), ps.Dense(H, H))
