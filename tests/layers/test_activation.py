@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, entries, imported, keras_weights
 from hypothesis import given, settings, strategies as st
@@ -111,6 +110,6 @@ def test_the_sparse_sigmoid() -> None:
 
 def test_relu_with_keras_arguments() -> None:
     """Keras 3, ``relu``: x from the threshold to the largest value, and negative_slope*(x - threshold) below."""
-    x = np.array([[-1.0, 1.0, 3.0, 9.0]])
+    x = imported("numpy").array([[-1.0, 1.0, 3.0, 9.0]])
     assert ps.run(ps.ReLU(threshold=2.0), {}, x).tolist() == [[0.0, 0.0, 3.0, 9.0]]
     assert ps.run(ps.ReLU(threshold=2.0, negative_slope=0.5, max_value=6.0), {}, x).tolist() == [[-1.5, -0.5, 3.0, 6.0]]
