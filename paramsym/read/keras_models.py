@@ -121,14 +121,20 @@ def _own(layer: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def _placed(device: Any) -> Generator[None]:
-    """Let Keras take arrays on a device as they are; ``keras.device("meta")`` makes new arrays of them, because it compares with a name."""
+    """Let Keras take arrays on a device as they are; ``keras.device("meta")`` makes new arrays of them, because it compares with a name.
+
+    Variables of other models that wait for their first values, as after a pass that failed, go on waiting: this device has no values.
+    """
     state = import_module("keras.src.backend.common.global_state")
-    before = state.get_global_attribute("torch_device", None)
-    state.set_global_attribute("torch_device", device)
+    inside = {"torch_device": device, "uninitialized_variables": []}
+    before = {name: state.get_global_attribute(name, None) for name in inside}
+    for name, value in inside.items():
+        state.set_global_attribute(name, value)
     try:
         yield
     finally:
-        state.set_global_attribute("torch_device", before)
+        for name, value in before.items():
+            state.set_global_attribute(name, value)
 
 
 @contextmanager
