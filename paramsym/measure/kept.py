@@ -182,7 +182,7 @@ class _Keeper:
         """Find the storages of an operation's results, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._share(step, taken)
-        if isinstance(operation, Stored) or operation.held:
+        if operation.held:
             self.stored.update(step.gives)
         elif step.takes:
             first = step.takes[0]

@@ -15,7 +15,7 @@ from paramsym.errors import SizeError
 from paramsym.measure.layout import Layouts, viewed
 from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Operation, Program, Region, Route, Scan
-from paramsym.program.lookups import Drop, Stored
+from paramsym.program.lookups import Drop
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
 
@@ -42,9 +42,10 @@ def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[
     last = {root[number]: place for place, step in enumerate(program.steps) for number in step.takes}
     last |= {root[number]: len(program.steps) for number in program.outputs}
     foreign = {*program.inputs}
-    foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Stored | Remember)}
-    foreign |= {root[n] for step in program.steps for n in step.takes if isinstance(step.operation, Remember)}
     foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Operation) and step.operation.held}
+    foreign |= {
+        n for step in program.steps if isinstance(step.operation, Remember) for n in (*step.gives, *(root[one] for one in step.takes))
+    }
     live: dict[int, Polynomial] = {}
     around = _NOTHING  # the sum of what is live
     found: list[Polynomial] = [_NOTHING]

@@ -52,7 +52,8 @@ class Operation:
     """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type unchanged.
 
     ``view`` says whether the output shares the storage of the first input, ``unit`` is the work for every entry of the result, ``kept`` are
-    the arrays that the backward pass always needs, and ``held`` says whether the result is a buffer that the model holds anyway.
+    the arrays that the backward pass always needs. ``held`` says whether the result is a parameter or a buffer, which the model has in
+    memory anyway.
     """
 
     held: bool = False

@@ -17,6 +17,7 @@ from paramsym.program.types import ArrayType, flat
 class Stored(Operation):
     """A tensor that the layer stores."""
 
+    held = True
     view: ClassVar[bool] = True
 
     tensor: Any
