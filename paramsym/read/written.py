@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol, ceiling, floor
@@ -125,19 +124,20 @@ class Reader:
 
     def recording(self, one: Mapping[str, Any]) -> Recording:
         """Return the recording."""
+        held = frozenset(one.get("held", ()))
         return Recording(
             tuple(map(self.array, one["inputs"])),
             {number: tuple(map(self.path, names)) for number, *names in one["stored"]},
-            {array[0]: replace(self.array(array), held=array[0] in one.get("held", ())) for array in one["constants"]},
+            {array[0]: self.array(array, held=array[0] in held) for array in one["constants"]},
             cast("Called", self.item(one["top"])),
             tuple(map(int, one["outputs"])),
             bool(one["several"]),
         )
 
-    def array(self, one: list[Any]) -> Array:
+    def array(self, one: list[Any], *, held: bool = False) -> Array:
         """Return an array without entries."""
         number, kind, *shape = one
-        return Array(int(number), tuple(map(self.value, shape)), cast("Kind", str(kind)))
+        return Array(int(number), tuple(map(self.value, shape)), cast("Kind", str(kind)), held=held)
 
     def path(self, one: Any) -> str:
         """Return a path, or its steps."""
