@@ -9,26 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atlas_builder.computing import with_buffers_in_place
-from atlas_builder.passes import configuration, model_at, rewritten
+from atlas_builder.passes import configuration, model_at, recorded_like, rewritten
 from atlas_builder.rates import Beside
 from atlas_builder.words import arguments
 
 from paramsym.atlas.computing import Computation, formed
 from paramsym.atlas.files import record_of
-from paramsym.read.loops import folded, numbered, without_copies_of_saved
-from paramsym.read.rolling import rolled
-from paramsym.read.stacks import stacked
-from paramsym.read.torch_recorder import recorded as recording_of
 
 
 def buffers_of(model_type: str, name: str, form: Mapping[str, Any], computation: Computation) -> list[int]:
     """Return the numbers of a computation's constants that the reference holds as buffers."""
     base = configuration(form, record_of(model_type)["classes"][name]["keys"])
     model = model_at(model_type, name, base)
-    found = without_copies_of_saved(recording_of(model, (), arguments(model, computation, base)))
-    found = with_buffers_in_place(rolled(found), model)
-    again = stacked(numbered(found)).recording if computation.orders else folded(found)
+    again = recorded_like(computation, model, arguments(model, computation, base))
     beside = Beside(computation.recording, again)
     beside.places()
     return sorted({beside.same[number] for number, one in again.constants.items() if one.held and number in beside.same})

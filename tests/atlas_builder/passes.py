@@ -18,8 +18,11 @@ from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.record import plain, unpacked
 from paramsym.measure.counting import CONVENTIONS
 from paramsym.read.computed import shown_as
-from paramsym.read.loops import without_copies_of_saved
+from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.playing import Player
+from paramsym.read.recording import Recording
+from paramsym.read.rolling import rolled
+from paramsym.read.stacks import stacked
 from paramsym.read.torch_recorder import recorded as recording_of
 from paramsym.read.torch_source import TorchSource
 
@@ -70,6 +73,12 @@ def model_at(model_type: str, name: str, point: Mapping[str, Any]) -> Any:
     reference = reference_of(model_type, name)
     with torch.device("meta"):
         return reference.model_class(reference.config_class(**reference.arguments(point))).eval()
+
+
+def recorded_like(computation: Computation, model: Any, given: Mapping[str, Any]) -> Recording:
+    """Return a pass of the reference's model with loops and layers as a computation has them, so that the two have the same items."""
+    found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), given))), model)
+    return stacked(numbered(found)).recording if computation.orders else folded(found)
 
 
 def layers_at(

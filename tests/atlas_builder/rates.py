@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from atlas_builder.computing import with_buffers_in_place
-from atlas_builder.passes import configuration, layers_at, model_at, rewritten
+from atlas_builder.passes import configuration, layers_at, model_at, recorded_like, rewritten
 from atlas_builder.words import KEPT, arguments
 
 import paramsym as ps
@@ -21,11 +20,8 @@ from paramsym.atlas.computing import Computation, formed
 from paramsym.atlas.domain import verified
 from paramsym.atlas.dropout import Dropout
 from paramsym.atlas.files import record_of
-from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
-from paramsym.read.rolling import rolled
-from paramsym.read.stacks import Stack, stacked
-from paramsym.read.torch_recorder import recorded as recording_of
+from paramsym.read.stacks import Stack
 
 _RATE, _SKIPPED = re.compile(r"drop"), re.compile(r"layer_?drop")
 _ATTENTION = "scaled_dot_product_attention"
@@ -168,8 +164,7 @@ class Rates:
     def places(self, rates: Mapping[str, float]) -> dict[Dropout, float]:
         """Return the places of dropout with the rate at each."""
         model = self.model(rates)
-        found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), self.arguments(model)))), model)
-        training = stacked(numbered(found)).recording if self.computation.orders else folded(found)
+        training = recorded_like(self.computation, model, self.arguments(model))
         return dict(Beside(self.computation.recording, training).places())
 
     def arguments(self, model: Any) -> dict[str, Any]:
