@@ -5,21 +5,14 @@ from __future__ import annotations
 import pytest
 from amount import sample
 
-from paramsym.atlas import computing
-from paramsym.atlas.computing import computed_types
-
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from oracles.two_variants import kept_by_two
+from oracles.variants import classes_of_texts, kept_by
 
 CLASSES = [
-    (model_type, name)
-    for model_type in computed_types()
-    for name, entry in computing._classes_of(model_type).items()
-    if [*entry["inputs"]] == ["input_ids"] and any(form["recording"].get("held") for form in entry["forms"])
+    (model_type, name) for model_type, name, entry in classes_of_texts() if any(form["recording"].get("held") for form in entry["forms"])
 ]
-_MOST = 40_000_000
 _NOT_EQUAL = {
     "a mixture of experts: not explained": "Cohere2MoeForCausalLM FlexOlmoForCausalLM FlexOlmoModel GraniteMoeForCausalLM"
     " GraniteMoeSharedModel GraniteMoeSharedForCausalLM HunYuanMoEV1ForCausalLM MiniMaxForCausalLM MiniMaxM2Model",
@@ -38,5 +31,5 @@ def _marks(name: str) -> list[pytest.MarkDecorator]:
 @pytest.mark.parametrize(("model_type", "name"), [pytest.param(*one, marks=_marks(one[1])) for one in sample(6, CLASSES)])
 def test_bytes(model_type: str, name: str) -> None:
     """The kept bytes of a pass in training at a drawn configuration: what the model holds as buffers is left out."""
-    found, wanted, drew = kept_by_two(model_type, name, "kept", [{}], _MOST, training=True)
+    found, wanted, drew = kept_by(model_type, name, "kept", [{}], training=True)
     assert found == wanted, drew

@@ -5,20 +5,16 @@ from __future__ import annotations
 import pytest
 from amount import sample
 
-from paramsym.atlas import computing
-from paramsym.atlas.computing import computed_types
-
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from oracles.two_variants import kept_by_two
+from oracles.variants import classes_of_texts, kept_by
 
 CLASSES = [
     (model_type, name, key)
-    for model_type in computed_types()
-    for name, entry in computing._classes_of(model_type).items()
+    for model_type, name, entry in classes_of_texts()
     for key in entry["forms"][0].get("activations", {})
-    if [*entry["inputs"]] == ["input_ids"] and "." not in key
+    if "." not in key
 ]
 _MOST = 200_000_000
 _WORDS = ("gelu_new", "relu2")
@@ -28,5 +24,5 @@ _WORDS = ("gelu_new", "relu2")
 @pytest.mark.parametrize(("model_type", "name", "key"), sample(6, CLASSES))
 def test_words(model_type: str, name: str, key: str) -> None:
     """The difference of two activations, at a drawn configuration with small tables."""
-    found, wanted, drew = kept_by_two(model_type, name, "word", [{key: word} for word in _WORDS], _MOST)
+    found, wanted, drew = kept_by(model_type, name, "word", [{key: word} for word in _WORDS], most=_MOST)
     assert found[0] - found[1] == wanted[0] - wanted[1] != 0, drew

@@ -1,15 +1,16 @@
-"""The bytes that one class keeps in two configurations, as the library counts them and as autograd holds them."""
+"""The bytes that a recorded class keeps in variants of a configuration, as the library counts them and as autograd holds them."""
 
 from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 import paramsym as ps
+from paramsym.atlas import computing
 from paramsym.errors import ConfigError, NotYetError
 
 torch = pytest.importorskip("torch")
@@ -21,10 +22,18 @@ from read.comparing import kept  # noqa: E402 - it needs torch
 _DRAWS = 6
 
 
-def kept_by_two(
-    model_type: str, name: str, seed: str, variants: Sequence[Mapping[str, Any]], most: int, *, training: bool = False
+def classes_of_texts() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the recorded classes that take the indices of tokens only: the type, the class and its computation."""
+    for model_type in computing.computed_types():
+        for name, entry in computing._classes_of(model_type).items():
+            if [*entry["inputs"]] == ["input_ids"]:
+                yield model_type, name, entry
+
+
+def kept_by(
+    model_type: str, name: str, seed: str, variants: Sequence[Mapping[str, Any]], *, most: int = 40_000_000, training: bool = False
 ) -> tuple[list[int], list[int], Any]:
-    """Return the bytes counted and those held for both variants of a drawn configuration, and what was drawn; skip if none is known.
+    """Return the bytes counted and those held for each variant of a drawn configuration, and what was drawn; skip if none is known.
 
     A configuration has at most ``most`` parameters.
     """
