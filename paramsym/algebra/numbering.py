@@ -16,7 +16,7 @@ class Numbers:
     """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
 
     The number replaces ``{}`` in ``pattern``. With an empty pattern the copies are no step of a path: the number replaces ``{}`` in the
-    names inside, as in torch's ``weight_ih_l0``. ``index`` is the symbol that stands for the number where the copies differ. ``alone``
+    names inside, as in torch's ``weight_ih_l0``. ``index`` is the symbol of the number, on which copies that differ depend. ``alone``
     marks one copy that was split off from its neighbours. ``label`` is shown in place of the numbers if these are in symbols and have no
     constant step, such as ``0,k..``.
     """

@@ -123,7 +123,8 @@ def compare(
     feed-forward, norms, head, or the projections of an attention.
 
     Raises:
-        ArgumentError: neither layers, costs nor expressions; more than two, which ``table`` shows; labels that are not two unlike strings.
+        ArgumentError: neither layers, costs nor expressions; more than two, which ``table`` shows; labels that are not two different
+            strings.
         UnknownNameError: a size for a symbol that neither of them has.
         StructureError: two different symbols of one name.
 

@@ -87,8 +87,8 @@ def sweep(
 
     ``sizes`` maps names or symbols to a whole number or a sequence of them. ``parts=True`` adds a column per part, ``parts=2`` per part to
     that depth; they add up to ``params``. Combinations that contradict a condition of the layer are left out and counted; ``invalid=False``
-    raises there instead. ``progress=True`` writes a bar to standard error; a function is called with the numbers of
-    combinations done and in total.
+    raises there instead. ``progress=True`` writes a bar to standard error; a function is called with the numbers
+    of combinations done and in total.
 
     Raises:
         UnknownNameError: a symbol that the formula does not have, or a missing one.

@@ -51,7 +51,7 @@ def numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
 
 
 def all_entries(layer: Layer) -> tuple[Entry, ...]:
-    """Return the entries of a layer, with the ties of its own level."""
+    """Return all entries of a layer, with the ties that it states itself."""
     found, ties = stated_entries(layer), layer.ties()
     if not ties:
         return tuple(found)
