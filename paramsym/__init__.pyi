@@ -284,7 +284,7 @@ from paramsym.measure.summary import summary as summary
 from paramsym.measure.trace import trace as trace
 from paramsym.measure.activations import activations as activations
 from paramsym.measure.memory import memory as memory
-from paramsym.measure.state import kv_cache as kv_cache
+from paramsym.measure.kv_cache import kv_cache as kv_cache
 from paramsym.measure.work import flops as flops, macs as macs
 from paramsym.measure.traffic import intensity as intensity, traffic as traffic
 from paramsym.measure.training import training as training

@@ -24,12 +24,12 @@ from paramsym.naming import described, one_line
 from paramsym.program.statement import class_name
 from paramsym.render.table import Table
 from paramsym.render.tabular import Tabular
-from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match
 from paramsym.verify.quantization_config import cache_scales, quantised, scaleless
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
+from paramsym.verify.safetensors import unreadable
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 

@@ -22,7 +22,7 @@ from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
-from paramsym.models.keys import Sizes, shown
+from paramsym.models.key_kinds import Sizes, shown
 from paramsym.naming import described, nearest, repeated, short
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from paramsym import A, H, L
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
 from paramsym.models import family_of
-from paramsym.models.common import CENTRAL, COMMON, USUAL
+from paramsym.models.common_keys import CENTRAL, COMMON, USUAL
 from paramsym.models.family import Family, Nested
 from paramsym.models.gpt_neo import AttentionTypes
-from paramsym.models.keys import Key, Limit, Pair, Real, Several, Size, Whole
+from paramsym.models.key_kinds import Key, Limit, Pair, Real, Several, Size, Whole
 
 ROPE: Mapping[str, dict[str, Any]] = {
     "default": {"rope_type": "default"},

@@ -17,7 +17,7 @@ from paramsym.analysis.ways import Alternative, ways
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Kind, Ledger, Line
 from paramsym.measure.cost import Cost
-from paramsym.measure.counting import CONVENTIONS, is_position
+from paramsym.measure.work_conventions import CONVENTIONS, is_position
 from paramsym.present.tabulate import PAPER
 from paramsym.program.statement import class_name
 from paramsym.render.printed import Printed

@@ -11,10 +11,11 @@ from paramsym.analysis.several import Several
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
-from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import BYTES, FORMATS, OPTIMIZERS
+from paramsym.measure.formats import BYTES, FORMATS
 from paramsym.measure.losses import LOSSES
 from paramsym.measure.machines import MACHINES
+from paramsym.measure.optimizers import OPTIMIZERS
+from paramsym.measure.work_conventions import CONVENTIONS
 from paramsym.naming import quoted
 from paramsym.render.printed import Printed
 from paramsym.render.table import Table

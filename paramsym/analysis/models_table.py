@@ -17,8 +17,8 @@ from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import activations
 from paramsym.measure.cost import Cost
+from paramsym.measure.kv_cache import kv_cache
 from paramsym.measure.memory import memory
-from paramsym.measure.state import kv_cache
 from paramsym.measure.work import flops, macs
 from paramsym.naming import described, quoted
 from paramsym.render.latex import symbol as written

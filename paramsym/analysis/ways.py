@@ -12,10 +12,11 @@ from paramsym.analysis.counted import total
 from paramsym.errors import ParamsymError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.cost import Cost
-from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import OPTIMIZERS, bytes_of
+from paramsym.measure.formats import bytes_of
 from paramsym.measure.memory import USES
+from paramsym.measure.optimizers import OPTIMIZERS
 from paramsym.measure.work import PAIRS, Share, Way, divisors_of, inside
+from paramsym.measure.work_conventions import CONVENTIONS
 
 _TRIED = ("float32", "float16", "float8", "int4")  # one format of each width
 _PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}

@@ -29,7 +29,7 @@ from paramsym.atlas.values import Value, frozen_value
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError, ParamsymError, StructureError
-from paramsym.models.keys import shown
+from paramsym.models.key_kinds import shown
 
 
 @dataclass(frozen=True)

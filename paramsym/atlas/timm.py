@@ -19,9 +19,9 @@ from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import TIMM, record_of, timm_index
 from paramsym.atlas.record import RecordError
 from paramsym.errors import UnknownNameError
-from paramsym.models.common import CENTRAL, COMMON
+from paramsym.models.common_keys import CENTRAL, COMMON
 from paramsym.models.family import labels_of
-from paramsym.models.keys import shown, whole
+from paramsym.models.key_kinds import shown, whole
 from paramsym.naming import nearest
 
 SIDES = ("img_height", "img_width")

@@ -18,8 +18,8 @@ from paramsym.core.ledger import Line
 from paramsym.errors import ParamsymError
 from paramsym.explorer.variant import Variant
 from paramsym.measure.activations import activations
+from paramsym.measure.kv_cache import kv_cache
 from paramsym.measure.memory import memory
-from paramsym.measure.state import kv_cache
 from paramsym.measure.work import PAIRS, flops, macs
 from paramsym.render import latex
 from paramsym.render.order import ordered

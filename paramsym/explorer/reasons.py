@@ -16,7 +16,7 @@ from paramsym.errors import ParamsymError
 from paramsym.explorer.data import Program, lettering
 from paramsym.explorer.variant import Variant
 from paramsym.measure.activations import activations
-from paramsym.measure.state import kv_cache
+from paramsym.measure.kv_cache import kv_cache
 from paramsym.measure.work import PAIRS, flops
 from paramsym.render import latex
 from paramsym.render.table import Letters

@@ -12,14 +12,15 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
 from paramsym.measure.cost import Cost, check_dtype, check_word
-from paramsym.measure.formats import BYTES, CACHES, FORMATS, OPTIMIZERS, Dtype, bytes_of, chosen, in_format, narrow, of_states
+from paramsym.measure.formats import BYTES, CACHES, FORMATS, Dtype, bytes_of, chosen, in_format, narrow
+from paramsym.measure.kv_cache import in_bytes, kv_cache
 from paramsym.measure.losses import loss_in_words, loss_named, of_loss
+from paramsym.measure.optimizers import OPTIMIZERS, of_states
 from paramsym.measure.options import options_of, telling_options
 from paramsym.measure.passes import after_blocks
 from paramsym.measure.peak import widest
 from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares, share
-from paramsym.measure.state import in_bytes, kv_cache
 from paramsym.measure.trace import ask_for_copies, trace
 
 Use: TypeAlias = Literal["training", "inference"]

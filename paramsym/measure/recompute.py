@@ -1,4 +1,4 @@
-"""What a backward pass computes again instead of keeping it, which saves memory and costs work."""
+"""What a backward pass can compute again instead of keeping it, in words; ``activations`` leaves the arrays out, ``work`` counts it."""
 
 from __future__ import annotations
 

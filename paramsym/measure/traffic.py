@@ -14,10 +14,10 @@ from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
 from paramsym.measure.cost import Cost, check_dtype, cost_of
 from paramsym.measure.formats import BYTES, Dtype, bytes_of
+from paramsym.measure.kv_cache import in_bytes
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked, word as first_word
-from paramsym.measure.state import in_bytes
 from paramsym.measure.trace import ask_for_copies, trace
 from paramsym.measure.work import flops
 from paramsym.program.graph import MULTIPLY_ADD, Region

@@ -13,12 +13,12 @@ from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost, check_word, cost_of
-from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import backward, check_stated, forward
 from paramsym.measure.recompute import RECOMPUTE, Recompute
 from paramsym.measure.shares import Shares
 from paramsym.measure.trace import trace
+from paramsym.measure.work_conventions import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.program.masks import Pairs, Rows, sizes_of
 from paramsym.program.statement import class_name
 

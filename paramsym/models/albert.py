@@ -20,7 +20,7 @@ from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, NormedAttention, Predictions
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.keys import Function, Real, as_numbers
+from paramsym.models.key_kinds import Function, Real, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, drop
 from paramsym.program.own import through

@@ -13,7 +13,7 @@ from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.keys import Key, Listed, shown
+from paramsym.models.key_kinds import Key, Listed, shown
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value
 from paramsym.program.own import through

@@ -21,7 +21,7 @@ from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPosit
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import last_of, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Real, left_out
+from paramsym.models.key_kinds import Flag, Real, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import Seq2Seq, Stacks
 from paramsym.models.stacks import Stack, TwoStacks

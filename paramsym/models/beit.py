@@ -16,7 +16,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Holder
 from paramsym.models.images import feed_forward, mean_of_places, on_map
-from paramsym.models.keys import Flag, Key, Listed, Real, Sizes, as_numbers
+from paramsym.models.key_kinds import Flag, Key, Listed, Real, Sizes, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head

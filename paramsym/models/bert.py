@@ -26,7 +26,7 @@ from paramsym.models.bert_blocks import (
     TextBase,
     TwoHeads,
 )
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
 from paramsym.program import Own, Value, axes, drop, each, rearrange
 

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.blocks import PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedBiased
-from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.program import Own, Value, drop
 

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, at_position, tokens
 from paramsym.models.family import Nested
 from paramsym.models.images import no_labels
-from paramsym.models.keys import Function, Whole
+from paramsym.models.key_kinds import Function, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside

@@ -8,7 +8,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Parallel, RotatedAttention, scaled
 from paramsym.models.decoder import GroupedDecoder, gated
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate

@@ -20,7 +20,7 @@ from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import ChannelsFirst, Classifying, no_labels
-from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
+from paramsym.models.key_kinds import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, axes, rearrange, reduce
 

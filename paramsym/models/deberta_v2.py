@@ -26,7 +26,7 @@ from paramsym.models.activations import activated
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, BertLayer, Pooler
 from paramsym.models.blocks import Holder
-from paramsym.models.keys import Flag, Function, Limit, Real, Word, Words, left_out
+from paramsym.models.key_kinds import Flag, Function, Limit, Real, Word, Words, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.program import (
     Applied,

@@ -19,7 +19,7 @@ from paramsym.layers.heads import ByHead
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, last_word, tokens
-from paramsym.models.keys import Flag, Key, Names, Real, Whole
+from paramsym.models.key_kinds import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import ROTATION
 from paramsym.program import ROPE, Own, Rope, Value, contract, drop, join, rotation as turned

@@ -23,7 +23,7 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.decoder import Decoder, GroupedDecoder, frequencies, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word, as_numbers
+from paramsym.models.key_kinds import Flag, Function, Real, Size, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope

@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Gated, Residual
 from paramsym.models.images import feed_forward, mean_of_places, on_map, pair, patches_of
-from paramsym.models.keys import Flag, Real, Sizes
+from paramsym.models.key_kinds import Flag, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, rounded
 from paramsym.program import Own, Value, features, join, take

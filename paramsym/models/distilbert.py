@@ -16,7 +16,7 @@ from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, TextModel
 from paramsym.models.bert_blocks import Attention, BertEmbeddings, TextBase
 from paramsym.models.blocks import FeedForward, PostNorm, activation
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, apply, take
 

@@ -16,7 +16,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import Activated, TextBase, text_classifier
 from paramsym.models.blocks import Holder, Summary, activation
-from paramsym.models.keys import Flag, Real, Word, left_out
+from paramsym.models.key_kinds import Flag, Real, Word, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, take
 

@@ -15,7 +15,7 @@ from paramsym.models.blocks import FeedForward, Parallel, PreNorm, Stem
 from paramsym.models.bloom import other_width
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedAttention, FusedBiased
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import ROTATION, rope_arguments
 from paramsym.program import ROPE, Rope

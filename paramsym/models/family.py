@@ -14,8 +14,8 @@ from typing import Any
 
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.models.common import CENTRAL, COMMON, USUAL
-from paramsym.models.keys import Key, Size, Sizes, refused, shown, whole
+from paramsym.models.common_keys import CENTRAL, COMMON, USUAL
+from paramsym.models.key_kinds import Key, Size, Sizes, refused, shown, whole
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, gated
-from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, refused, shown
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Size, Sizes, Whole, Word, refused, shown
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import RopeSettings, check_even, check_length, rope_arguments, rotation, round_heads
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise

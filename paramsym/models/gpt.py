@@ -16,7 +16,7 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.blocks import Holder, PreNorm, Stem, feed_forward, scaled, tokens
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import key
 from paramsym.program import (
     Mask,

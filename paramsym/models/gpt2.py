@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import PreNorm, Summary, tokens
 from paramsym.models.gpt import ALIASES, Gpt
-from paramsym.models.keys import Flag, Real, Word
+from paramsym.models.key_kinds import Flag, Real, Word
 from paramsym.models.model import classes, family, key
 from paramsym.program import Kept, Own, Value, axes, compact, rearrange, region, take
 from paramsym.program.attention import root_reciprocal

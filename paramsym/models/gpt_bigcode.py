@@ -15,7 +15,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import PreNorm
 from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
-from paramsym.models.keys import Flag, Function
+from paramsym.models.key_kinds import Flag, Function
 from paramsym.models.model import classes, family, key
 
 

@@ -14,7 +14,7 @@ from paramsym.errors import ArgumentError, ConfigError
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward, inward_and_out
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import SUMMARY, positioned
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 MOST = 1024

@@ -15,7 +15,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Parallel, PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import FusedAttention
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope

@@ -12,7 +12,7 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, frequencies
-from paramsym.models.keys import Flag, Real, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value

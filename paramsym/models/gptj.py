@@ -12,7 +12,7 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
 from paramsym.models.blocks import Parallel, RotatedAttention, feed_forward, inward_and_out
 from paramsym.models.gpt import ALIASES, SUMMARY, Gpt
-from paramsym.models.keys import Flag, Sizes
+from paramsym.models.key_kinds import Flag, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import ROTATED
 from paramsym.program import Own, Value, join, rearrange, rotate, rotation, segments

@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Holder, activation
-from paramsym.models.keys import Sizes
+from paramsym.models.key_kinds import Sizes
 from paramsym.models.model import Ignored, Model
 from paramsym.program import Own, Value, copies, join, known, pad, rearrange, reduce, resample, take
 

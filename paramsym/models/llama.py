@@ -18,7 +18,7 @@ from paramsym.errors import ConfigError
 from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.decoder import RmsDecoder, by_turns, gated
-from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Size, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Value

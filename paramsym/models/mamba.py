@@ -20,7 +20,7 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import Activation
 from paramsym.models.blocks import Residual
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, refused, whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole, refused, whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value

@@ -14,7 +14,7 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
 from paramsym.models.decoder import RmsDecoder
 from paramsym.models.experts import experts
-from paramsym.models.keys import Function, Real, Whole
+from paramsym.models.key_kinds import Function, Real, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value

@@ -19,7 +19,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.family import Family, Nested
-from paramsym.models.keys import Function, Key, Size, Sizes
+from paramsym.models.key_kinds import Function, Key, Size, Sizes
 from paramsym.models.published import published_in
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"

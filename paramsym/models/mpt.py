@@ -14,7 +14,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedBiased
-from paramsym.models.keys import Flag, Key, Real, Sizes, refused
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 

@@ -12,7 +12,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, gated
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 

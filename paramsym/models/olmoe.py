@@ -13,7 +13,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder
 from paramsym.models.experts import experts
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 

@@ -17,7 +17,7 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, RotatedAttention, inward_and_out
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Real, Sizes, left_out
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.stacks import Around
 from paramsym.program import Own, Value

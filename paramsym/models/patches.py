@@ -21,7 +21,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.resampling import PixelShuffle
 from paramsym.models.blocks import Attention, Holder
 from paramsym.models.images import Classifying, behind, fitted, in_row, masked, no_labels, pair, patches_of
-from paramsym.models.keys import Function, Pair, Real, Sizes
+from paramsym.models.key_kinds import Function, Pair, Real, Sizes
 from paramsym.models.model import key
 from paramsym.program import Own, Value, drop, rearrange
 

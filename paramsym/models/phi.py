@@ -11,7 +11,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 

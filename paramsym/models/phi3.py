@@ -12,7 +12,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
 from paramsym.models.decoder import RmsDecoder
-from paramsym.models.keys import Function, Real, Sizes, Whole
+from paramsym.models.key_kinds import Function, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments

@@ -22,7 +22,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.keys import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers, refused
+from paramsym.models.key_kinds import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers, refused
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value

@@ -18,7 +18,7 @@ from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.images import Classifying, convolved, no_labels
-from paramsym.models.keys import Flag, Function, Several, Sizes, Word
+from paramsym.models.key_kinds import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, axes, pool, reduce
 

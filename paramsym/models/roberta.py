@@ -17,7 +17,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
 from paramsym.models.bert import ENCODER, BertLike
 from paramsym.models.bert_blocks import BertEmbeddings, Predictions, text_classifier
-from paramsym.models.keys import Flag, Whole
+from paramsym.models.key_kinds import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.program import Own, Value, compare, constant, cumulate, drop, past, where
 

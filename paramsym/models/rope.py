@@ -9,7 +9,7 @@ from sympy import floor
 
 from paramsym.algebra.symbols import A, D, H, L, dims
 from paramsym.errors import ConfigError
-from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, refused, whole
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole, refused, whole
 from paramsym.program import Rope
 
 ROTATED = dims("r")

@@ -12,7 +12,7 @@ from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
 from paramsym.models.blocks import tokens
-from paramsym.models.keys import Real, Sizes, Whole
+from paramsym.models.key_kinds import Real, Sizes, Whole
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value, constant, join, take
 from paramsym.program.state import after

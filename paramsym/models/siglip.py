@@ -15,7 +15,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder, last_position, tokens
 from paramsym.models.family import Nested
 from paramsym.models.images import feed_forward, no_labels
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside

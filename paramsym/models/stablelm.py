@@ -13,7 +13,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder, gated
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, collected, rearrange, take, turn

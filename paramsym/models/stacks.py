@@ -17,7 +17,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.bert_blocks import Attention
 from paramsym.models.blocks import Holder, activation, inward_and_out, scaled
-from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.key_kinds import Flag, Function, Real
 from paramsym.models.model import Ignored, Model, key
 from paramsym.program import Own, Value, drop
 

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 from paramsym.algebra.size import Dim
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward
 from paramsym.models.decoder import GroupedDecoder
-from paramsym.models.keys import Flag, Function, Real, Whole
+from paramsym.models.key_kinds import Flag, Function, Real, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import rope_arguments
 

@@ -19,7 +19,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.backbone import IGNORED, Backbone, feature_norms, settle_stages, stage_name
 from paramsym.models.blocks import Holder, Ladder
 from paramsym.models.images import Merging, feed_forward, filled, masked as marked, no_labels, pair
-from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
 from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, rearrange, reduce, roll, take

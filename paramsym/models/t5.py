@@ -22,7 +22,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert_blocks import text_classifier
 from paramsym.models.blocks import Holder, activation, last_of, scaled, tokens
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word, as_numbers
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole, Word, as_numbers
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import Ending, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take

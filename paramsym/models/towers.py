@@ -20,7 +20,7 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.blocks import Attention, PreNorm, inward_and_out, tokens
 from paramsym.models.family import Family
 from paramsym.models.images import Classifying, behind, feed_forward, in_row, mean_of_places
-from paramsym.models.keys import Function, Real, Size
+from paramsym.models.key_kinds import Function, Real, Size
 from paramsym.models.model import Ignored, Model, key
 from paramsym.models.patches import PatchModel
 from paramsym.program import ALL, Mask, Own, Value, apply, contract, rearrange, reduce

@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.models.images import feed_forward, on_map
-from paramsym.models.keys import Flag, Function, Sizes, left_out
+from paramsym.models.key_kinds import Flag, Function, Sizes, left_out
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchBase, PatchTransformer, pixels_again, rounded
 from paramsym.program import Own, Value, take

@@ -23,7 +23,7 @@ from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Attention, FeedForward, PostNorm, PreNorm, inward_and_out
 from paramsym.models.images import ChannelsFirst
-from paramsym.models.keys import Flag, Function, Real, Several, Word, left_out
+from paramsym.models.key_kinds import Flag, Function, Real, Several, Word, left_out
 from paramsym.models.model import Ignored, Model, classes, family, key
 from paramsym.models.signals import (
     AdaptedBlock,

@@ -17,7 +17,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, SinusoidalPositions
 from paramsym.models.blocks import Holder, tokens
-from paramsym.models.keys import Flag
+from paramsym.models.key_kinds import Flag
 from paramsym.models.model import classes, family, key
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.signals import Collected, Handing

@@ -15,12 +15,12 @@ from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
-from paramsym.read import jax_products, torch_products, torch_reductions, torch_shapes
+from paramsym.read import jax_products, torch_norms, torch_products, torch_reductions, torch_shapes
 from paramsym.read.computed import Source
 from paramsym.read.jax_operators import IGNORED, JAX
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 
-FILES = (jax_products, torch_products, torch_reductions, torch_shapes)
+FILES = (jax_products, torch_norms, torch_products, torch_reductions, torch_shapes)
 """The files that fill the tables of operators when they are imported; some of JAX's operators are torch's."""
 _MOST_STEPS = 50_000
 _LONGEST = 120.0

@@ -22,7 +22,18 @@ from paramsym.naming import quoted
 from paramsym.program import Value
 from paramsym.program.tracing import traced
 from paramsym.program.types import ArrayType
-from paramsym.read import onnx_products, onnx_shapes, onnx_windows, torch_products, torch_reductions, torch_shapes
+from paramsym.read import (
+    onnx_norms,
+    onnx_products,
+    onnx_recurrent,
+    onnx_reductions,
+    onnx_shapes,
+    onnx_windows,
+    torch_norms,
+    torch_products,
+    torch_reductions,
+    torch_shapes,
+)
 from paramsym.read.computed import Computed, Source, named
 from paramsym.read.onnx_entries import ONNX
 from paramsym.read.onnx_file import Graph, Node, read
@@ -32,7 +43,18 @@ from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.sizes import Laws
 from paramsym.read.values import fixed
 
-FILES = (onnx_products, onnx_shapes, onnx_windows, torch_products, torch_reductions, torch_shapes)
+FILES = (
+    onnx_norms,
+    onnx_products,
+    onnx_recurrent,
+    onnx_reductions,
+    onnx_shapes,
+    onnx_windows,
+    torch_norms,
+    torch_products,
+    torch_reductions,
+    torch_shapes,
+)
 """The files that fill the tables of operators when they are imported; many of ONNX's operators are torch's."""
 
 

@@ -34,7 +34,7 @@ def read(source: Any, setting: Setting | None = None) -> Stored:
     if isinstance(source, Layer):
         return _from_layer(source)
     if isinstance(source, str | os.PathLike):
-        from paramsym.verify.checkpoint import from_path
+        from paramsym.verify.safetensors import from_path
 
         return unpacked(from_path(source), setting)
     if isinstance(source, type):

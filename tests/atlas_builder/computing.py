@@ -39,7 +39,7 @@ from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.values import Value
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.measure.state import states
+from paramsym.measure.kv_cache import states
 from paramsym.measure.work import flops
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer

@@ -16,7 +16,7 @@ from paramsym.atlas.computing import Computation, computed_types, packed_computa
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.record import plain, unpacked
-from paramsym.measure.counting import CONVENTIONS
+from paramsym.measure.work_conventions import CONVENTIONS
 from paramsym.read.computed import shown_as
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.playing import Player

@@ -11,7 +11,7 @@ from paramsym import models
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
 from paramsym.models.family import COMMON, USUAL
-from paramsym.models.keys import LARGEST, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
+from paramsym.models.key_kinds import LARGEST, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
 
 FIRST, SECOND, BOTH = Symbol("first"), Symbol("second"), Symbol("both")
 

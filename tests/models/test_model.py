@@ -10,7 +10,7 @@ from sympy import Rational, symbols
 import paramsym as ps
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import family_of, model_types
-from paramsym.models.keys import Fixed, Flag, Function, Key, Limit, Names, Real, Several, Size, Whole, Words
+from paramsym.models.key_kinds import Fixed, Flag, Function, Key, Limit, Names, Real, Several, Size, Whole, Words
 from paramsym.models.model import Model, classes, family, key
 from paramsym.models.published import published_in
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from paramsym.verify.checkpoint import LARGEST_HEADER
+from paramsym.verify.safetensors import LARGEST_HEADER
 
 _ENTRY = '"#":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}'
 

@@ -12,10 +12,11 @@ from paramsym.algebra.size import Dim, per, symbols_in
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.counted import Counted, check_counted, holder, lines as lines_of, title, total, words as words_of
-from paramsym.analysis.explain import explanation, lecture
+from paramsym.analysis.explain import lecture, sentences
 from paramsym.analysis.explain.derivation import Product, Step, Sum
-from paramsym.analysis.explain.explanation import Explanation, aside
+from paramsym.analysis.explain.explanation import Explanation
 from paramsym.analysis.explain.groups import Group, grouped, quotients, tensors
+from paramsym.analysis.explain.sentences import aside
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
@@ -23,7 +24,7 @@ from paramsym.errors import ArgumentError
 from paramsym.measure.cost import check_word
 from paramsym.naming import quoted
 
-STYLES: dict[str, Any] = {"terms": explanation, "lecture": lecture}
+STYLES: dict[str, Any] = {"terms": sentences, "lecture": lecture}
 """The modules of the sentences."""
 
 

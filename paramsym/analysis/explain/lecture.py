@@ -10,8 +10,8 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count
 from paramsym.analysis.counted import Words
 from paramsym.analysis.explain.derivation import Said
-from paramsym.analysis.explain.explanation import how, sliced
 from paramsym.analysis.explain.groups import Group
+from paramsym.analysis.explain.sentences import how, sliced
 from paramsym.analysis.wording import ONE_OF
 
 

@@ -14,7 +14,7 @@ from paramsym.analysis.ways import ways
 from paramsym.analysis.wording import listed, once_per
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
-from paramsym.measure.counting import is_position
+from paramsym.measure.work_conventions import is_position
 
 _SHARDS = (2, 4, 8, 16)
 _NAMED = 3  # the most tensors that a convention names

@@ -18,8 +18,8 @@ from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, res
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
-from paramsym.measure.counting import is_position
 from paramsym.measure.formats import BYTES
+from paramsym.measure.work_conventions import is_position
 
 _VOCABULARY, _EXPERTS, _LABELS, _POSITIONS = (BY_NAME[name].symbol for name in "VENP")
 _DEVICES = (2, 4, 8, 16, 32, 64)

@@ -1,4 +1,4 @@
-"""State kept for the next step: caches of keys and values, states of recurrent layers and scans."""
+"""Caches of keys and values, and other state that is kept for the next step, such as that of recurrent layers and scans."""
 
 from __future__ import annotations
 

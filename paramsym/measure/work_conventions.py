@@ -1,4 +1,4 @@
-"""Conventions of counting work, as data: what each counts, its source, and where it differs from the computation."""
+"""Conventions of counting work, such as those of DeepSpeed and fvcore, as data: what each counts, its source, and what it gets wrong."""
 
 from __future__ import annotations
 

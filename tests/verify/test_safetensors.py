@@ -19,7 +19,7 @@ from verify.hostile import CHILD, written
 import paramsym as ps
 from paramsym import F, H
 from paramsym.errors import CheckpointError
-from paramsym.verify.checkpoint import LARGEST_HEADER, MOST_MARKS, MOST_SHARDS
+from paramsym.verify.safetensors import LARGEST_HEADER, MOST_MARKS, MOST_SHARDS
 
 pytest.importorskip("safetensors")
 
