@@ -51,13 +51,13 @@ class Found:
 def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
     """Return the model of a published name, a directory, a configuration or its file, with its sizes put in.
 
-    A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``; with the
-    published number of labels; ``architecture`` asks for another class of the reference. A configuration is read by ``from_config``. The
+    A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``, with as many
+    labels as were published; ``architecture`` asks for another class of the reference. A configuration is read by ``from_config``. The
     name of a family, such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its
     formula holds for the reference's default flags. Nothing is downloaded. If a file has the name of a model, the file is read. Keras and
-    torchvision share names that differ in spelling: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. timm's names follow
-    ``timm/``, with or without the tag of the weights, which may have another number of classes. The path of an ONNX
-    file, which ends in ``.onnx``, means the model in it, with its tensors, its computation and the names of its axes as letters; this needs
+    torchvision spell some names differently: ``"ResNet50"`` is Keras' network, ``"resnet50"`` torchvision's. A name of timm begins with
+    ``timm/``; it may end in the tag of published weights, and the model then has their number of classes. The path of an ONNX file, which
+    ends in ``.onnx``, means the model in it, with its tensors, its computation and the names of its axes as letters; this needs
     ``pip install paramsym[onnx]``. Gopher and Chinchilla, whose tensors nobody published, are refused with what their papers say.
 
     Raises:

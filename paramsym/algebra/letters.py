@@ -21,7 +21,7 @@ from paramsym.render.table import Letters
 
 @dataclass(frozen=True)
 class LetterSet:
-    """The letters of one paper: ``forms`` maps our letters to its LaTeX, in the order of its products."""
+    """The letters of one paper: ``forms`` has for each shared letter the paper's LaTeX, ordered as in its products."""
 
     name: str
     source: str

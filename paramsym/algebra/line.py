@@ -70,7 +70,7 @@ class Line:
         return tuple(tuple(_narrowed(axis, labels)) for axis in self.shape)
 
     def polynomial(self, kind: Kind = "stored") -> Polynomial:
-        """Return the whole contribution."""
+        """Return what the line adds to a count: the product of its factors and its copies, stored or used."""
         total = Polynomial.product((*self.factors, *(self.stored if kind == "stored" else self.used)))
         for span in self.spans:
             total = span.total(total)
@@ -99,7 +99,7 @@ class Line:
         return self.but(**changes)
 
     def under(self, above: tuple[str, ...]) -> Line:
-        """Return the line with a longer path, through outer levels that only add names."""
+        """Return the line with the names of the outer levels in front of its path; they change nothing else."""
         if not above:
             return self
         changes: dict[str, object] = {"path": (*above, *self.path)}

@@ -115,7 +115,7 @@ def _decimals(value: Expr) -> str:
 def compare(
     one: Subject, other: Subject, *more: Subject, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()
 ) -> Comparison:
-    """Compare two layers, costs or expressions: the difference by part, the ratio, and the sizes where they hold as much.
+    """Compare two layers, costs or expressions: the difference by part, the ratio, and the sizes at which they are equal.
 
     ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form if the difference has degree one or
     two in a letter; if only one letter is left, every positive root. A ratio is written term by term if that is possible. ``labels`` are

@@ -151,13 +151,13 @@ class Residual(Layer):
 
 @dataclass(frozen=True)
 class Repeat(Layer):
-    """``copies`` copies of a block, numbered from ``start``; a symbolic depth, twelve or a million layers cost the same.
+    """``copies`` copies of a block, numbered from ``start``. Their number may be a symbol; a large one takes no more time.
 
-    ``block`` may be a tuple of blocks that alternate. ``index`` is a bound symbol: it means the copy's number in the block's sizes, and the
-    sum over it has a closed form. Numbers start at 0. If a ``Min``, ``Max`` or ``Mod`` contains the index, make it with ``index("i")``:
-    SymPy simplifies these functions at once, and treats a symbol from ``dims`` as positive. Inside the repeat the index is another kind of
-    symbol, which may be zero. ``first`` is a first copy that differs. ``used`` is the number of copies that one token uses, if not all.
-    ``name`` is the pattern of the copies' names; with an empty pattern, the number replaces {} in the names inside.
+    ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol for the copy's number: the block's sizes may contain it, and
+    the sum over all copies has a closed form. Make it with ``index("i")`` if it is inside a ``Min``, ``Max`` or ``Mod``: SymPy simplifies
+    these as soon as they are written, and would take a symbol from ``dims`` for positive, while the first copy's number is 0. ``first`` is
+    a first copy that differs. ``used`` is the number of copies that one token uses, if not all. ``name`` is the pattern of the copies'
+    names; with an empty pattern, the number replaces {} in the names inside.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.

@@ -382,7 +382,8 @@ class Layer:
         """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
 
         A size that was put in before is changed, the others stay: ``model.at(G=32)`` gives the same model with another number of key/value
-        heads. A letter in a value then means its new size; in the value for the letter itself, the old size.
+        heads. Values may contain letters. Such a letter means its size after this call, but in its own value the size before it:
+        ``model.at(H=2*H)`` doubles H.
 
         Raises:
             UnknownNameError: a symbol that no field of the layer contains, or an unknown published size.
@@ -418,7 +419,7 @@ class Layer:
         return skeleton(self.lines)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Return the layer rebuilt through its constructor with values for symbols; ``at`` also checks the symbols."""
+        """Return the layer built again with values in place of symbols. ``at`` also refuses symbols that the layer does not have."""
         arguments, named = self.arguments()
         given = {name: substitute(value, mapping) for name, value in named.items()}
         for field in fields(self):  # type: ignore[arg-type]

@@ -55,7 +55,7 @@ class Tied(Holder):
                 raise StructureError(f"{alias!r} is tied to itself; wanted two names.")
 
     def parts(self) -> Iterator[Part]:
-        """The layer, without a prefix; single copies that a tie names are split off."""
+        """Yield the layer, under its own names. A copy that a tie names alone is separate from the other copies."""
         yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
 
     def ties(self) -> Mapping[str, str]:

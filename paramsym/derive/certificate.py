@@ -28,7 +28,7 @@ class Computation:
     refused: int = 0
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the statements in words."""
+        """Yield the rows of the certificate: what a statement is about, such as "proved" or "tested", and the statement."""
         limits = f"; for {' and '.join(self.demands)}, elsewhere the module itself is recorded" if self.demands else ""
         yield "computation", f"{self.operators} operators, each of equal blocks once{limits}"
         yield (
@@ -94,7 +94,7 @@ class Derivation(Tabular):
         return f"{which}, for every size in the domain, from the {self.lattice:,} instances of the principal lattice of order {self.degree}"
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the statements in words."""
+        """Yield the rows of the certificate: what a statement is about, such as "proved" or "tested", and the statement."""
         fixed = ", ".join(f"{name}={value!r}" for name, value in {**self.stratum, **self.held}.items())
         yield "holds with", fixed or "nothing held"
         limits = [*self.formulas, *self.demands]

@@ -199,7 +199,7 @@ class Cost(Printed):
         return self.function(layer, *shapes, **{**self.chosen, **changed})
 
     def of(self, layer: Layer) -> Cost:
-        """Return the same cost of another layer."""
+        """Return the cost of another layer, asked in the same way: the same inputs and options."""
         return self.ask(layer, *self.inputs)
 
     def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:

@@ -14,9 +14,10 @@ from paramsym.measure.dependence import views
 def receptive_field(layer: Layer, input_shape: Any = None) -> tuple[Dim, ...]:
     """Return the receptive field of one output entry along each spatial axis, in entries: 1 + sum of (k - 1) times the strides before.
 
-    A stride multiplies the contribution of every later kernel. If paths are added, the largest field counts. The edge of the input is not
-    considered. A layer whose outputs depend on one position only gives (). If a network flattens its last map, or pools it to one number
-    per channel, the field is that of an entry of this map, because every later layer depends on the whole input.
+    A stride multiplies the contribution of every later kernel. If paths are added, as in a residual block, the largest field counts. The
+    edge of the input is not considered. A layer that works at each position alone, such as ``Dense``, gives (). If a network flattens its
+    last map, or pools it to one number per channel, the field is that of an entry of this map, because every later layer depends on the
+    whole input.
 
     A module that was read takes inputs of certain sizes: ``input_shape`` says which, as in ``receptive_field(net, (B, 3, W, W))``. Read it
     in evaluation mode, because batch norm depends on all positions in training.
@@ -42,7 +43,7 @@ def receptive_field(layer: Layer, input_shape: Any = None) -> tuple[Dim, ...]:
 
 
 def effective_stride(layer: Layer, input_shape: Any = None) -> tuple[Dim, ...]:
-    """Return the distance of neighbouring outputs' fields in input entries, along each spatial axis: the product of the strides.
+    """Return how far apart the fields of two neighbouring outputs begin, along each spatial axis: the product of the strides.
 
     Raises:
         NotYetError, StructureError: as ``receptive_field``.

@@ -168,9 +168,9 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means; a symbol may be given by its name, ``{768: "H"}``.
 
     A number is replaced in every field that holds it. If it has two meanings, such as 12 heads and 12 layers, a key says which:
-    ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups. Of a module that was read, the
-    numbers in the computation are replaced, too; ``{96: H, 6: A}`` makes 16, the width of each of 6 heads, H/A. If a number of copies is a
-    letter, the tensors alone are known in letters.
+    ``{("heads", 12): A, ("copies", 12): L}``. The other words are ``"width"``, which includes the rows of a table, ``"kernel"`` and
+    ``"groups"``. Of a module that was read, the numbers in the computation are replaced, too: ``{96: H, 6: A}`` makes 16, the width of each
+    of 6 heads, H/A. With a letter for a number of copies, such a module has its tensors in letters, but not its computation.
 
     Raises:
         StructureError: a number with two meanings, or a letter for two numbers.

@@ -132,7 +132,7 @@ class Table(Printed):
         return needed("pandas", "a DataFrame").DataFrame(list(self.rows), columns=list(self.columns)).convert_dtypes()
 
     def to_csv(self) -> str:
-        """Return comma-separated values with a header; formulas are plain text, and no string is computed by a spreadsheet."""
+        """Return comma-separated values with a header; formulas are plain text, and a spreadsheet takes no string for a formula."""
         return self._written("csv")
 
     def to_json(self) -> str:

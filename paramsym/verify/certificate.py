@@ -85,7 +85,7 @@ class Certificate(Tabular):
         return f"every point of the lattice; {rest}"
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the statements in words."""
+        """Yield the rows of the certificate: what a statement is about, such as "lattice" or "compared", and the statement."""
         yield "proven for", self.reach
         yield "formula", text(self.formula)
         yield "variables", ", ".join(symbol.name for symbol in self.variables) or "none"

@@ -83,7 +83,7 @@ class Match(Tabular):
 
     @property
     def mismatched(self) -> tuple[str, ...]:
-        """Tensors with another shape, other ties, another dtype or faults in their packing, or buffers on one side only."""
+        """Tensors that differ: in shape, ties, dtype or packing, or because only one of the two sides has them as a buffer."""
         return self._names("wrong shape", "wrong tie", "wrong kind", "wrong dtype", "wrong packing")
 
     @property

@@ -33,8 +33,8 @@ def explain(layer: Counted, symbol: Symbol | str, *, style: str = "terms") -> Ex
 
     The sentences of the steps are those of a list of terms, or those of a lecture (``style="lecture"``).
 
-    On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument means the symbol, or
-    the number, that was passed for it.
+    On a layer with sizes put in, the formula is explained and the numbers are shown beside it. ``symbol`` may also be
+    the name of an argument, such as ``"num_heads"``: it means what was passed for it, a symbol or a number.
 
     Raises:
         ArgumentError: neither a layer nor a cost, not a symbol, or an unknown style.
