@@ -102,7 +102,6 @@ def _input_shape(layer: Any) -> Any:
     if "input_shape" in config:
         return tuple(config["input_shape"])
     if config.get("shapes_dict"):
-        shapes = [tuple(shape) for shape in config["shapes_dict"].values()]
-        return shapes[0] if len(shapes) == 1 else shapes
+        return [tuple(shape) for shape in config["shapes_dict"].values()]
     found = layer.input
     return tuple(found.shape) if hasattr(found, "shape") else [tuple(one.shape) for one in found]

@@ -143,10 +143,15 @@ class _ConvLSTM(Spatial):
         return scanned(step, every_step(x, own["cell.ih"]), self.out_channels)
 
     def conditions(self) -> None:
-        _, stride, dilation = self._each("kernel_size", "stride", "dilation")
+        kernel, stride, dilation = self._each("kernel_size", "stride", "dilation")
         exclude(stride, dilation)
-        if self.dialect == "flax" and not within(canonical(Max(*dilation)), 1):
-            raise ArgumentError(f"dilation is {self.dilation}; Flax' cell has none.")
+        if self.dialect == "flax":
+            if not within(canonical(Max(*dilation)), 1):
+                raise ArgumentError(f"dilation is {self.dilation}; Flax' cell has none.")
+            if not within(canonical(Max(*stride)), 1):
+                raise ArgumentError(f"stride is {self.stride}; Flax' cell convolves its state with the same stride, so wanted 1.")
+            if self.padding != "same" and any(size != 1 for size in kernel):
+                raise ArgumentError(f"padding is {self.padding!r}; Flax' cell would shrink its state at every step. Write padding='same'.")
         check_functions(self)
 
     def parts(self) -> Iterator[Part]:
@@ -167,8 +172,11 @@ class ConvLSTM1d(_ConvLSTM, rank=1):
     biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2). The paper's peepholes,
     which depend on the size of the image, are in neither framework. The activations and ``go_backwards`` are arguments of Keras.
 
+    Flax' cell convolves its state as it convolves the input, so ``dialect="flax"`` needs ``padding="same"`` and no stride.
+
     Raises:
-        ArgumentError: a tuple of another length than there are axes; stride and dilation both above one.
+        ArgumentError: a tuple of another length than there are axes; stride and dilation both above one; a padding or stride with which
+            the state of Flax' cell would become smaller.
 
     Reference: Keras: ``ConvLSTM1D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``.
 

@@ -67,15 +67,14 @@ class Format:
     @property
     def counts(self) -> str:
         """The counted bytes, in words."""
-        more = [f"{size} for each {what}" for size, what in ((self.row, "row"), (self.column, "column"), (self.tensor, "tensor")) if size]
+        scales = (self.row, "row"), (self.column, "column"), (self.tensor, "tensor")
+        more = [f"{size} bytes for each {what}" for size, what in scales if size]
         rest = f"; other tensors in {self.rest}" if self.rest else ""
         return ", and ".join([f"{8 * self.number} bits per number of {_WORDS[self.which]}", *more]) + rest
 
 
 _WORDS: Mapping[Which, str] = {
-    "all": "everything",
     "matrices": "matrices and tables",
-    "repeated": "repeated blocks",
     "blocks": "the matrices of repeated blocks",
     "experts": "stacks of experts",
 }

@@ -32,7 +32,7 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) ->
 
     Raises:
         ArgumentError: a tensor that is missing, that the layer does not store, or with a wrong shape; a missing or unknown input; indices
-            of rows that a table does not have.
+            of rows that a table does not have; whole numbers or Booleans for a function of real numbers.
         SizeError: a layer with symbols left.
         ShapeError: arrays that the layer cannot take.
         NotYetError: a layer without a forward pass.
@@ -153,10 +153,19 @@ class _Runner:
                 raise unstated(operation.layer, above.rstrip("."))
             case _:
                 pass
+        return self.computed(operation, above, arrays)
+
+    def computed(self, operation: Any, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         try:
             results = operation.run(self.xp, *arrays)
         except ArgumentError as error:
             raise ArgumentError(f"{above}{operation}: {error}") from None
+        except (TypeError, ValueError, OverflowError) as error:  # NumPy refuses some functions of whole numbers and of Booleans
+            kinds = sorted({str(array.dtype) for array in arrays if array.dtype.kind in "biu"})
+            if not kinds:
+                raise
+            what = f"{above}{operation} is not defined for entries of {' and '.join(kinds)}"
+            raise ArgumentError(f"{what}: {str(error).rstrip('.')}. Write array.astype(float).") from None
         return results if isinstance(results, tuple) else (results,)
 
     def copy(self, numbers: Numbers, number: int, body: Program, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

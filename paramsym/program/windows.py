@@ -140,7 +140,7 @@ class Pool(_Pooling):
 
     def _maxima(self, xp: Any, x: Any) -> Any:
         rank = len(self.kernel)
-        seen = self._windows(xp, x, -inf)
+        seen = self._windows(xp, x, _least(xp, x))
         if not self.indices:
             return seen.max(tuple(range(-rank, 0)))
         places = self._windows(xp, xp.arange(prod(x.shape[-rank:])).reshape(x.shape[-rank:]), -1)
@@ -163,6 +163,13 @@ class Pool(_Pooling):
 
     def __str__(self) -> str:
         return f"{self.name} pool"
+
+
+def _least(xp: Any, x: Any) -> Any:
+    """Return what no entry of an array is below: whole numbers and truth values have no infinity."""
+    if x.dtype.kind == "b":
+        return False
+    return xp.iinfo(x.dtype).min if x.dtype.kind in "iu" else -inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sympy import expand
 
@@ -108,3 +110,23 @@ def test_every_convention_says_what_it_counts_where_it_is_written_and_where_it_i
 def test_the_terms_of_the_scaling_book() -> None:
     """Its chapter on transformers counts 12BTDV for the vocabulary's matrix and the looked-up tokens."""
     assert "12BTDV with the logits" in str(ps.conventions("work"))
+
+
+@pytest.mark.parametrize(
+    ("topic", "name", "words"),
+    [
+        ("formats", "int4", "1/2 bytes per number"),
+        ("formats", "int8", "1 byte per number"),
+        ("formats", "gguf-q4_0", "9/2 bits per number of matrices and tables; other tensors in float32"),
+        ("formats", "mxfp8", "33/4 bits per number of the matrices of repeated blocks"),
+        ("formats", "mxfp4", "17/4 bits per number of stacks of experts"),
+        ("formats", "bnb-int8", "8 bits per number of the matrices of repeated blocks, and 4 bytes for each row"),
+        ("formats", "gptq-g128", "133/32 bits per number of the matrices of repeated blocks, and 4 bytes for each column"),
+        ("formats", "nvfp4", "9/2 bits per number of the matrices of repeated blocks, and 4 bytes for each tensor"),
+        ("optimizers", "momentum", "1 number of 4 bytes per parameter"),
+        ("optimizers", "adam", "2 numbers of 4 bytes per parameter"),
+    ],
+)
+def test_bytes_in_words(topic: Any, name: str, words: str) -> None:
+    """The bits of a block of 32 numbers with its scale, by hand: (4*32 + 16)/32 in q4_0, (8*32 + 8)/32 in mxfp8, (4*32 + 8)/32 in mxfp4."""
+    assert ps.conventions(topic)[name].counts == words

@@ -10,7 +10,7 @@ from derive.factories import Shapes
 
 import paramsym as ps
 from paramsym.derive.arguments import Variable
-from paramsym.derive.domain import Domain, learnt
+from paramsym.derive.domain import Domain, learnt, said_domain
 from paramsym.errors import DivisibilityError, SizeError, StructureError
 
 
@@ -49,6 +49,13 @@ def test_a_condition_is_no_stricter_than_the_build(start: tuple[int, ...]) -> No
     assert set(form.certificate.formulas) == {"image = image_per_patch*patch", "dim = dim_per_heads*heads"}
     for sizes in ((224, 32, 768, 12), (518, 14, 384, 6), (21, 7, 15, 5)):
         assert form.at(dict(zip(names, sizes, strict=True))).shapes() == patches(*sizes)
+
+
+@pytest.mark.parametrize(("size", "wanted"), [(1, None), (2, 1), (3, 2)])
+def test_a_size_that_follows_is_one_or_more(size: int, wanted: int | None) -> None:
+    """With small = large - 1 there is no layer for large = 1, and there is one for large = 2."""
+    domain = said_domain((Variable("large", (0,)), Variable("small", (1,), formula="large - 1")))
+    assert domain.numbers({"large": size}) == (None if wanted is None else {"large": size, "small": wanted})
 
 
 def test_a_limit_in_the_code() -> None:

@@ -143,7 +143,7 @@ def test_cells_of_flax_nnx() -> None:
         lambda: ps.LSTMCell(2, 3, activation=ps.ReLU()),
         lambda: ps.GRU(2, 3, dialect="flax", recurrent_activation=ps.ReLU()),
         lambda: ps.RNN(2, 3, go_backwards=True),
-        lambda: ps.ConvLSTM1d(2, 3, 2, dialect="flax", go_backwards=True),
+        lambda: ps.ConvLSTM1d(2, 3, 2, padding="same", dialect="flax", go_backwards=True),
         lambda: ps.LSTMCell(2, 3, dialect="keras", activation=ps.PReLU()),
     ],
     ids=count(),

@@ -31,7 +31,7 @@ def test_flax(rank: int) -> None:
     linen = imported("flax.linen")
     kernel = (2, 3, 1)[:rank]
     theirs = flax_parameters(linen.RNN(linen.ConvLSTMCell(4, kernel)), (1, 3, *(6, 7, 8)[:rank], 5))
-    assert sorted(getattr(ps, f"ConvLSTM{rank}d")(5, 4, kernel, dialect="flax").shapes().items()) == sorted(theirs)
+    assert sorted(getattr(ps, f"ConvLSTM{rank}d")(5, 4, kernel, padding="same", dialect="flax").shapes().items()) == sorted(theirs)
 
 
 @pytest.mark.parametrize("rank", RANKS)
@@ -50,7 +50,8 @@ def test_symbols(rank: int) -> None:
         lambda: ps.ConvLSTM2d(3, 4, 3, stride=2, dilation=2),
         lambda: ps.ConvLSTM2d(3, 4, (3, 3, 3)),
         lambda: ps.ConvLSTM2d(3, 4, 3, padding="causal"),
-        lambda: ps.ConvLSTM2d(3, 4, 3, dilation=2, dialect="flax"),
+        lambda: ps.ConvLSTM2d(3, 4, 3, padding="same", dilation=2, dialect="flax"),
+        lambda: ps.ConvLSTM2d(3, 4, 1, stride=2, dialect="flax"),
         lambda: ps.ConvLSTM2d(3, 4, 3, dialect="torch"),
     ],
     ids=count(),
@@ -69,7 +70,15 @@ def test_every_weight_is_used_at_every_place() -> None:
 
 def test_names_of_flax() -> None:
     """``linen.RNN(linen.ConvLSTMCell)`` stores the convolution of the input as ``ih``, and that of the state as ``hh``."""
-    assert list(ps.ConvLSTM1d(2, 3, 3, dialect="flax").shapes()) == ["cell.ih.kernel", "cell.ih.bias", "cell.hh.kernel", "cell.hh.bias"]
+    layer = ps.ConvLSTM1d(2, 3, 3, padding="same", dialect="flax")
+    assert list(layer.shapes()) == ["cell.ih.kernel", "cell.ih.bias", "cell.hh.kernel", "cell.hh.bias"]
+
+
+@pytest.mark.parametrize("kernel", [3, (1, 2), C])
+def test_the_state_of_flax_keeps_its_size(kernel: Any) -> None:
+    """The cell convolves its state with the padding of the input: Flax itself fails to add maps of two sizes."""
+    with pytest.raises(ArgumentError, match=r"Write padding='same'"):
+        ps.ConvLSTM2d(5, 4, kernel, dialect="flax")
 
 
 def test_both_convolutions_of_flax_are_computed() -> None:

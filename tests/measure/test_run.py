@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from frameworks import imported
 import paramsym as ps
 from paramsym import H
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.program.conversions import cast
+from paramsym.program.types import Kind
 
 TENSORS = {"weight": [[1.0, 2.0]], "bias": [0.5]}
 
@@ -91,3 +94,43 @@ def test_tensors_that_do_not_fit() -> None:
     many = ps.Sequential(*(ps.Dense(1, 1, bias=False) for _ in range(5)))
     with pytest.raises(ArgumentError, match=r"'0\.weight', '1\.weight', '2\.weight' and 2 more"):
         ps.run(many, {}, [[3.0]])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "bool", "float32", "complex128"])
+def test_the_kind_of_an_input_is_that_of_its_array(dtype: str) -> None:
+    """A conversion to the kind that an array has leaves it as it is, and its precision, too."""
+    xp = imported("numpy")
+    kinds: dict[str, Kind] = {"uint8": "index", "int32": "index", "bool": "truth", "float32": "float", "complex128": "complex"}
+
+    @dataclass(frozen=True)
+    class Converts(ps.Layer):
+        def forward(self, own: Any, x: Any) -> Any:  # noqa: ARG002 - it stores nothing
+            return cast(x, kinds[dtype])
+
+    array = xp.array([0, 1, 1]).astype(dtype)
+    found = ps.run(Converts(), {}, array)
+    assert (found.dtype, found.tolist()) == (array.dtype, array.tolist())
+
+
+def test_the_largest_of_whole_numbers_and_of_booleans() -> None:
+    """A window at the edge has only the entries inside, also of arrays whose entries cannot be infinite."""
+    xp = imported("numpy")
+    layer = ps.MaxPool1d(3, stride=2, padding=1)
+    assert ps.run(layer, {}, [[[-7, -5, -9, -4, -8]]]).tolist() == [[[-5, -4, -4]]]
+    assert ps.run(layer, {}, xp.array([[[0, 3, 2, 9, 1]]], dtype="uint8")).tolist() == [[[3, 9, 9]]]
+    assert ps.run(layer, {}, [[[False, False, False, True, False]]]).tolist() == [[[False, True, True]]]
+
+
+@pytest.mark.parametrize(
+    ("layer", "tensors", "array", "words"),
+    [
+        (ps.RMSNorm(2), {"weight": [1.0, 1.0]}, [[1, 2]], "normalise rms is not defined for entries of int64"),
+        (ps.Sigmoid(), {}, [[True, False]], "sigmoid is not defined for entries of bool"),
+    ],
+    ids=["RMSNorm", "Sigmoid"],
+)
+def test_whole_numbers_for_a_function_of_real_ones(layer: ps.Layer, tensors: Any, array: Any, words: str) -> None:
+    """NumPy's own refusal becomes one sentence that says what to write."""
+    imported("numpy")
+    with pytest.raises(ArgumentError, match=rf"^{words}: .*\. Write array\.astype\(float\)\.$"):
+        ps.run(layer, tensors, array)

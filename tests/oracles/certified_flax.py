@@ -133,7 +133,7 @@ def _recurrent() -> list[Row]:
     ]
     for rank in (1, 2, 3):
         for bias in (True, False):
-            layer = flax(f"ConvLSTM{rank}d", C, F, K, bias=bias)
+            layer = flax(f"ConvLSTM{rank}d", C, F, K, padding="same", bias=bias)
             cell = {"features": F, "kernel_size": (K,) * rank, "use_bias": bias}
             found.append(Row("RNN", layer, {}, (1, 2, *(5,) * rank, C), ("ConvLSTMCell", cell)))
     return [*found, Row("Bidirectional", ps.Bidirectional(flax("GRU", i, H)), inputs=(2, 3, i), inside=("GRUCell", {"features": H}))]

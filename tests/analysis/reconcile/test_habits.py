@@ -55,6 +55,12 @@ def test_one_text_in_place_of_several(texts: int) -> None:
     assert f"one text in place of {texts}" in str(ps.reconcile(cost, 2 * 12 * 128 * 768 * 4))
 
 
+def test_a_classifier_of_other_data() -> None:
+    """ViT-B/16 for the ten classes of CIFAR: its head has 768*10 products in place of 768*1000."""
+    cost = ps.flops(ps.load("google/vit-base-patch16-224"), (1, 3, 224, 224))
+    assert "10 classes in place of 1,000: CIFAR-10" in first(cost, cost.count - 2 * 768 * 990)
+
+
 @cases(0)
 def test_where_the_logits_are() -> None:
     """Training Llama-2-7B on 256 texts of 2048 tokens: the logits in bfloat16 alone take 33.5 GB."""

@@ -113,7 +113,7 @@ def _folded(structure: Structure) -> Iterator[Edit]:
 def _data(structure: Structure) -> Iterator[Edit]:
     """A classifier of other classes, and a first convolution for other pictures: grey ones, or the small ones of CIFAR."""
     subject = structure.subject
-    now = subject.used.get(_LABELS, 0) if not isinstance(subject.root, Cost) else 0
+    now = subject.used.get(_LABELS, 0)
     pictures = [(Polynomial.of(0), ""), *_pictures(structure)] if now else []
     for classes, whose in {now: "", **_DATA}.items():
         changed = subject.formula.put(_LABELS, Polynomial.of(classes)) - subject.formula if classes != now else Polynomial.of(0)
