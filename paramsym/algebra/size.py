@@ -293,7 +293,7 @@ class cat:  # noqa: N801 - reads as a word in shapes
 
     segments: tuple[tuple[str, tuple[Dim, ...]], ...]
 
-    def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
+    def __init__(self, /, **segments: Dim | tuple[Dim, ...]) -> None:
         if not segments:
             raise SizeError("cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G).")
         checked = tuple(

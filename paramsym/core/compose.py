@@ -73,7 +73,7 @@ class Sequential(_Container):
 
     items: tuple[tuple[str, Layer], ...]
 
-    def __init__(self, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
+    def __init__(self, /, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
         if layers and named:
             message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; pass one mapping."
             raise ArgumentError(message)

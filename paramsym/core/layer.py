@@ -144,7 +144,7 @@ class Layer:
         if "__repr__" not in cls.__dict__:
             cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[assignment, method-assign]
 
-    def __new__(cls, *_args: object, **_kwargs: object) -> Self:
+    def __new__(cls, /, *_args: object, **_kwargs: object) -> Self:
         """Refuse a class without the decorator: it would have no fields."""
         if "__dataclass_fields__" not in cls.__dict__:
             raise StructureError(f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it.")

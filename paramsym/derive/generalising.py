@@ -17,11 +17,15 @@ from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import quoted
 
 _SORTS = {
-    "num_heads": "heads", "nhead": "heads", "kv_heads": "heads", "copies": "copies", "num_layers": "copies", "num_encoder_layers": "copies",
-    "num_decoder_layers": "copies", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
-    "dilation": "kernel", "output_padding": "kernel", "groups": "groups", "num_groups": "groups",
+    "heads": "heads", "head": "heads", "nhead": "heads", "copies": "copies", "layers": "copies", "layer": "copies", "kernel_size": "kernel",
+    "stride": "kernel", "padding": "kernel", "dilation": "kernel", "output_padding": "kernel", "groups": "groups",
 }  # fmt: skip
-"""The meaning of the number in a field; all others are widths, also the rows of a table, because a vocabulary is also the head's width."""
+"""The meaning of the number in a field, by the field's name or its last word, as in ``num_hidden_layers``."""
+
+
+def _sort(field: str) -> str:
+    """Return the meaning of the number in a field; other sizes are widths, also a table's rows: a vocabulary is the head's width, too."""
+    return _SORTS.get(field) or _SORTS.get(field.rpartition("_")[2], "width")
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def in_letters(layer: Layer, letters: Mapping[Any, Any], elsewhere: Collection[i
     for (sort, number), letter in wanted.items():
         sorts = [one for one, value in found if value == number]
         if not sorts or (sort and sort not in sorts):
-            if elsewhere is None or not any(value and number and value % number == 0 for value in sizes):
+            if elsewhere is None or sort == "copies" or not any(value and number and value % number == 0 for value in sizes):
                 raise ArgumentError(
                     f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}."
                 )
@@ -123,7 +127,7 @@ def _numbers(layer: Layer) -> Iterator[tuple[str, int]]:
     values, _ = _fields(layer)
     sized = _sized(type(layer))
     for name, value in values.items():
-        yield from _inside(value, _SORTS.get(name, "width"), own=sized.get(name, False))
+        yield from _inside(value, _sort(name), own=sized.get(name, False))
 
 
 def _inside(value: Any, sort: str, *, own: bool) -> Iterator[tuple[str, int]]:
@@ -156,5 +160,5 @@ def _replaced(value: Any, name: str, sized: Mapping[str, bool], letters: Mapping
     if isinstance(value, Mapping):
         return {key: _replaced(entry, name, sized, letters) for key, entry in value.items()}
     if sized.get(name) and isinstance(value, int) and not isinstance(value, bool):
-        return letters.get((_SORTS.get(name, "width"), value), value)
+        return letters.get((_sort(name), value), value)
     return value

@@ -413,6 +413,14 @@ class TestTied:
         assert layer.params == Polynomial.of(ceiling(Rational(1, 2) * L) * H * V + (L - ceiling(Rational(1, 2) * L)) * H).as_expr()
 
 
+@pytest.mark.parametrize("name", ["cls", "self", "layers"])
+def test_any_name_of_a_part(name: str) -> None:
+    """BERT for masked words has a part ``cls``: Python's own words for arguments are names, too."""
+    for layer in (ps.Block(**{name: ps.Dense(2, 3)}), ps.Sequential(**{name: ps.Dense(2, 3)})):
+        assert list(layer.shapes()) == [f"{name}.weight", f"{name}.bias"]
+        assert ps.generalise(layer, {2: H}).params == 3 * H + 3
+
+
 def test_block_refuses_one_name_twice() -> None:
     """A name given in the mapping and as a keyword is an error, not a silent replacement."""
     with pytest.raises(StructureError, match="two parts are named 'a'"):

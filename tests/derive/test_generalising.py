@@ -28,6 +28,15 @@ def test_a_number_with_two_meanings() -> None:
     assert ps.generalise(stack, {("heads", 4): A, ("copies", 4): L, 24: H, 96: F}).symbols == {A, L, H, F}
 
 
+def test_meanings_in_a_family() -> None:
+    """The names of transformers' configurations: four heads, four layers, and two groups of keys among ten numbers of another meaning."""
+    config = {"model_type": "llama", "hidden_size": 24, "intermediate_size": 96, "vocab_size": 100, "tie_word_embeddings": False}
+    model = ps.from_config({**config, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2}, "LlamaForCausalLM")
+    general = ps.generalise(model, {("copies", 4): L, 24: H, 96: F, 100: "V"})
+    # 24*24 for queries and outputs, 24*2*6 for keys and for values, three matrices of 24*96, two norms; the last norm and two tables
+    assert general.at(H=24, F=96, V=100).params == (2 * 24 * 24 + 2 * 24 * 12 + 3 * 24 * 96 + 48) * L + 24 + 2 * 24 * 100
+
+
 def test_refused() -> None:
     """A number that is nowhere, one letter for two numbers, and what is no number or no letter."""
     for letters, words in (

@@ -9,7 +9,7 @@ import pytest
 
 import paramsym as ps
 from paramsym import A, B, F, H, L, S, V
-from paramsym.errors import NotYetError
+from paramsym.errors import ArgumentError, NotYetError
 
 torch = pytest.importorskip("torch")
 
@@ -132,3 +132,9 @@ def test_a_letter_for_copies_is_refused() -> None:
     assert ps.flops(ps.generalise(read, letters), (B, S, H)).total == 5 * (24 * B * S * H**2 + 4 * B * S**2 * H)
     with pytest.raises(NotYetError, match="Stack has a letter for a number of copies; with it the tensors alone are known"):
         ps.flops(ps.generalise(read, {**letters, ("copies", 5): L}), (B, S, H))
+
+
+def test_a_number_of_copies_that_there_is_not() -> None:
+    """A number without a meaning may be a divisor of a size, such as heads; copies are none."""
+    with pytest.raises(ArgumentError, match="copies 6 is nowhere in Stack; there are"):
+        ps.generalise(ps.from_module(Stack()), {96: H, ("copies", 6): L})
