@@ -15,6 +15,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import quoted
+from paramsym.program.statement import class_name
 
 _SORTS = {
     "heads": "heads", "head": "heads", "nhead": "heads", "copies": "copies", "layers": "copies", "layer": "copies", "kernel_size": "kernel",
@@ -40,10 +41,11 @@ class InLetters:
     elsewhere: frozenset[int]
 
 
-def in_letters(layer: Layer, letters: Mapping[Any, Any], elsewhere: Collection[int] | None = None) -> InLetters:
+def in_letters(layer: Layer, letters: Mapping[Any, Any], elsewhere: Collection[int] | None = None, called: str = "") -> InLetters:
     """Return a layer with letters put in for numbers.
 
     ``elsewhere`` are sizes that are no longer in its fields; if they are given, divisors of sizes may be in none of the fields.
+    ``called`` is the name of the class in errors.
 
     Raises:
         StructureError: a number with two meanings, or a letter for two numbers.
@@ -57,7 +59,7 @@ def in_letters(layer: Layer, letters: Mapping[Any, Any], elsewhere: Collection[i
         if not sorts or (sort and sort not in sorts):
             if elsewhere is None or sort == "copies" or not any(value and number and value % number == 0 for value in sizes):
                 raise ArgumentError(
-                    f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}."
+                    f"{sort + ' ' if sort else ''}{number} is nowhere in {called or class_name(layer)}; there are {_listed(found)}."
                 )
             missing.add(number)
         elif not sort and len(sorts) > 1:

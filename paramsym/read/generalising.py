@@ -14,6 +14,7 @@ from paramsym.derive.generalising import in_letters
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.program import Value
 from paramsym.program.own import trace_layer
+from paramsym.program.statement import class_name
 from paramsym.program.types import ArrayType
 from paramsym.read.computed import Computed, named
 from paramsym.read.derived import Placed
@@ -184,7 +185,7 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
     if not isinstance(layer, Computed):
         return in_letters(layer, letters).layer
     before = layer.meanings if isinstance(layer, Generalised) else Meanings()
-    found = in_letters(layer.with_tensors_only, letters, before.letters)
+    found = in_letters(layer.with_tensors_only, letters, before.letters, class_name(layer))
     return _generalised(layer, found.layer, before.beside(found.letters, found.elsewhere))
 
 
