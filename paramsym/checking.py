@@ -20,7 +20,7 @@ from paramsym.core.layer import Layer
 from paramsym.core.names import MOST_TENSORS
 from paramsym.core.spelling import extra_prefix, is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
-from paramsym.naming import described, one_line
+from paramsym.naming import described, one_line, some
 from paramsym.program.statement import class_name
 from paramsym.render.table import Table
 from paramsym.render.tabular import Tabular
@@ -269,6 +269,4 @@ def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tup
 
 
 def _some(names: list[str] | tuple[str, ...]) -> str:
-    unique = list(dict.fromkeys(names))
-    more = f" and {len(unique) - _NAMED} more" if len(unique) > _NAMED else ""
-    return ", ".join(unique[:_NAMED]) + more
+    return some(list(dict.fromkeys(names)), _NAMED)

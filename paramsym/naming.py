@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MOST_BITS = 8192
 """A longer number is not written out; Python writes at most 4,300 digits."""
@@ -102,6 +102,16 @@ def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3
     longer = [name for name in known if len(typed) > 2 and lower in name.lower()]
     longer.sort(key=lambda name: (name.lower() != lower, not name.lower().startswith(lower)))
     return list(dict.fromkeys([*longer, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
+
+
+def some(names: Sequence[str], most: int = 1) -> str:
+    """Return the first of several names, and how many more there are.
+
+    >>> some(["h.0", "h.1"], 2), some(["h.0", "h.1", "h.2"])
+    ('h.0, h.1', 'h.0 and 2 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def repeated(pairs: Iterable[tuple[str, object]]) -> str:

@@ -493,6 +493,16 @@ def product(extents: Iterable[Count | None]) -> Count:
     return _plain(Polynomial.product(known))
 
 
+def expressions(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Expr]:
+    """Return sizes as ``substitute`` takes them."""
+    return {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
+
+
+def dim(value: Expr) -> Dim:
+    """Return an expression as a size: a whole number is an int."""
+    return int(value) if isinstance(value, Integer) else value
+
+
 def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     """Replace symbols by sizes, all at once, inside sizes, axes, tuples and values with a method ``substituted``."""
     if isinstance(value, _INERT):

@@ -20,9 +20,9 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra import grammar
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, canonical, substitute, symbols_in, text
+from paramsym.algebra.size import Dim, canonical, expressions, substitute, symbols_in, text
 from paramsym.analysis import notation
-from paramsym.analysis.counted import numbers, placed
+from paramsym.analysis.counted import numbers
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import MOST_BITS, described, short
 
@@ -218,7 +218,7 @@ def _check_length(number: int) -> None:
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
-    number = substitute(value, placed(numbers(sizes)))
+    number = substitute(value, expressions(numbers(sizes)))
     what = "not a whole number; put sizes in for its letters"
     if isinstance(number, int | Integer):
         _check_length(int(number))

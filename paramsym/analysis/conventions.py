@@ -18,6 +18,7 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Kind, Ledger, Line
 from paramsym.measure.cost import Cost
 from paramsym.measure.work_conventions import CONVENTIONS, is_position
+from paramsym.naming import some
 from paramsym.present.tabulate import PAPER
 from paramsym.program.statement import class_name
 from paramsym.render.printed import Printed
@@ -51,7 +52,7 @@ class Convention(Printed):
     def because(self) -> str:
         """The tensors that differ, in words."""
         kinds = (("without", self.left_out), ("with", self.added), ("another share of", self.changed))
-        return ", ".join(f"{word} {_listed(names)}" for word, names in kinds if names)
+        return ", ".join(f"{word} {some(names, _NAMED)}" for word, names in kinds if names)
 
     def __str__(self) -> str:
         if self.formula_difference == 0:
@@ -223,8 +224,3 @@ _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
 def _signed(value: Expr) -> str:
     written = shown(value)
     return f"- {written[1:]}" if written.startswith("-") else f"+ {written}"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

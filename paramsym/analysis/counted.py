@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sympy import Expr, Integer, Symbol
+from sympy import Symbol
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, substitute
+from paramsym.algebra.size import Dim, expressions, substitute
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Kind, Line
 from paramsym.measure.cost import Cost
@@ -93,14 +93,9 @@ def numbers(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, int]:
     return {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
 
 
-def placed(sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Expr]:
-    """Return sizes as ``substitute`` takes them."""
-    return {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
-
-
 def put(polynomial: Polynomial, sizes: Mapping[Symbol, Dim]) -> Polynomial:
     """Put sizes into a polynomial, all at once."""
-    return Polynomial.of(substitute(polynomial.as_expr(), placed(sizes))) if sizes else polynomial
+    return Polynomial.of(substitute(polynomial.as_expr(), expressions(sizes))) if sizes else polynomial
 
 
 def with_layer(subject: Counted, layer: Layer) -> Counted:

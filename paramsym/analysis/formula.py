@@ -9,9 +9,9 @@ from typing import Any, TypeAlias, cast
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, shown, size, substitute
+from paramsym.algebra.size import Dim, expressions, shown, size, substitute
 from paramsym.algebra.wanted import symbol_of
-from paramsym.analysis.counted import Counted, lines as lines_of, numbers, placed, sums, title, words
+from paramsym.analysis.counted import Counted, lines as lines_of, numbers, sums, title, words
 from paramsym.arguments import check_depth
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, SizeError
@@ -43,7 +43,7 @@ class Formula:
 
     def value(self, value: Polynomial | Expr) -> Expr:
         """Put the sizes in."""
-        result = substitute(value.as_expr() if isinstance(value, Polynomial) else value, placed(self.sizes))
+        result = substitute(value.as_expr() if isinstance(value, Polynomial) else value, expressions(self.sizes))
         return Integer(result) if isinstance(result, int) else cast("Expr", result)
 
 

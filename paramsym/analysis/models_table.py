@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 from sympy import Expr, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
-from paramsym.algebra.size import Count, Dim, canonical, count, substitute, symbols_in
+from paramsym.algebra.size import Count, Dim, canonical, count, expressions, substitute, symbols_in
 from paramsym.algebra.symbols import LETTERS, dims
-from paramsym.analysis.counted import Counted, placed
+from paramsym.analysis.counted import Counted
 from paramsym.analysis.meaning import meaning
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, UnknownNameError
@@ -155,7 +155,7 @@ def _put(value: Counted | Expr | int, sizes: Mapping[str, Dim]) -> Expr | int:
     held = {symbol: sizes[symbol.name] for symbol in _symbols(value) if symbol.name in sizes}
     if isinstance(value, Cost):
         return value.at(held).total if held else value.total
-    return substitute(value, placed(held))
+    return substitute(value, expressions(held))
 
 
 def _meanings(models: Iterable[Layer], symbols: Iterable[Symbol], sizes: Mapping[str, int]) -> Iterator[tuple[Cell, str]]:

@@ -16,10 +16,10 @@ from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
+from paramsym.algebra.size import MAX_BITS, expressions, substitute, symbols_in
 from paramsym.algebra.wanted import symbol_of
 from paramsym.analysis.claim import as_written, read
-from paramsym.analysis.counted import Counted, placed, title, words
+from paramsym.analysis.counted import Counted, title, words
 from paramsym.analysis.evaluate.compiling import numerator_and_denominator, stated
 from paramsym.analysis.evaluate.evaluating import planned
 from paramsym.analysis.evaluate.straight_line import SURE, Broken
@@ -331,7 +331,7 @@ class _Search:
 
 def _is_true(relation: Boolean, sizes: Mapping[Symbol, int]) -> bool:
     try:
-        return bool(relation.xreplace(placed(sizes)) == True)  # noqa: E712 - SymPy's true
+        return bool(relation.xreplace(expressions(sizes)) == True)  # noqa: E712 - SymPy's true
     except (ArithmeticError, TypeError, ValueError):
         return False  # raised by SymPy for a quotient by zero
 

@@ -21,7 +21,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym import program as ops
 from paramsym.algebra.line import Line
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, count, recalled, substitute, symbols_in, text
+from paramsym.algebra.size import Count, Dim, Shape, count, dim, recalled, substitute, symbols_in, text
 from paramsym.arguments import check_flags
 from paramsym.core.at import (
     changed_sizes,
@@ -410,7 +410,7 @@ class Layer:
         if not keeps_structure(self._skeleton, rebuilt._skeleton):
             raise restructured(self._who, self.lines, rebuilt.lines, repr(rebuilt))
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
-        after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
+        after |= {symbol: dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
         rebuilt.__dict__["origin"] = (root, after)
         return rebuilt
 
@@ -698,7 +698,3 @@ def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any
     if origin is not None:
         layer.__dict__["origin"] = origin
     return layer
-
-
-def _as_dim(value: Expr) -> Dim:
-    return int(value) if isinstance(value, Integer) else value

@@ -14,7 +14,7 @@ from sympy import Add, Expr, Integer, Symbol, ceiling, floor
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, shown, substitute, symbols_in
+from paramsym.algebra.size import Dim, dim, expressions, shown, substitute, symbols_in
 from paramsym.arguments import check_depth
 from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
@@ -150,9 +150,9 @@ class Cost(Printed):
         given = [*pairs_of(where, self.layer.at(sizes).sizes if isinstance(sizes, str) else sizes), *named.items()]
         mapping = mapping_from(where, given, self.symbols | before.keys(), lambda _: "")
         after = {symbol: substitute(value, mapping) for symbol, value in before.items() if symbol not in mapping}
-        after |= {symbol: _cell(value) for symbol, value in mapping.items() if symbol in root.symbols}
+        after |= {symbol: dim(value) for symbol, value in mapping.items() if symbol in root.symbols}
         inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
-        found = root.placed(root.layer.at(inside) if inside else root.layer, _placed(after))
+        found = root.placed(root.layer.at(inside) if inside else root.layer, expressions(after))
         found.__dict__["origin"] = (root, after)
         return found
 
@@ -182,7 +182,7 @@ class Cost(Printed):
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built again with values for symbols, so that every size is checked again."""
-        values = _placed(mapping)
+        values = expressions(mapping)
         return self.placed(self.layer.substituted(values), values)
 
     def built_again(self) -> Cost:
@@ -206,8 +206,8 @@ class Cost(Printed):
         """Return a table of the cost of every operation, or of every part down to a depth; a repeated pattern of layers has one row."""
         check_depth(depth)
         sums = self.sums(lambda path: path if depth is None else path[:-1][:depth], names_of_patterns(self.lines))
-        rows = [(name, _cell(amount)) for name, amount in sums.items()]
-        total, symbols = _cell(self.total), self.symbols
+        rows = [(name, dim(amount)) for name, amount in sums.items()]
+        total, symbols = dim(self.total), self.symbols
         form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
@@ -302,16 +302,12 @@ def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Di
     if tuple(map(len, shapes)) == tuple(map(len, inputs)):
         pairs = zip(chain(*shapes), chain(*inputs), strict=True)
         found = {letter: extent for letter, extent in pairs if isinstance(letter, Symbol) and isinstance(extent, int)}
-        if substitute(shapes, _placed({**sizes, **found})) == inputs:
+        if substitute(shapes, expressions({**sizes, **found})) == inputs:
             return shapes
     letters: defaultdict[Dim, list[Symbol]] = defaultdict(list)
     for symbol, size in sizes.items():
         letters[size].append(symbol)
     return tuple((*shape[:1], *(_only(letters[extent], extent) for extent in shape[1:])) for shape in inputs)
-
-
-def _placed(sizes: Mapping[Symbol, Any]) -> dict[Symbol, Expr]:
-    return {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
 
 
 def _only(letters: list[Symbol], extent: Dim) -> Dim:
@@ -325,7 +321,3 @@ def _only(letters: list[Symbol], extent: Dim) -> Dim:
     if len(letters) > 1:
         raise ArgumentError(f"{extent} is the size of {', '.join(letter.name for letter in letters)}.")
     return letters[0]
-
-
-def _cell(value: Expr) -> Dim:
-    return int(value) if isinstance(value, Integer) else value

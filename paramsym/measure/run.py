@@ -12,7 +12,7 @@ from paramsym.algebra.size import shown, symbols_in
 from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.measure.trace import telling
-from paramsym.naming import described, quoted
+from paramsym.naming import described, quoted, some
 from paramsym.optional import needed
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Stored
@@ -21,6 +21,8 @@ from paramsym.program.signature import arranged, names_of
 from paramsym.program.statement import class_name
 from paramsym.program.tracing import results_of
 from paramsym.program.types import ArrayType, Kind
+
+_NAMED = 3  # the most tensors that an error names
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) -> Any:
@@ -82,13 +84,13 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
         raise ArgumentError(f"the tensors are {described(tensors)}; wanted arrays by name, such as {{'weight': ...}}.")
     entries = {entry.name: entry.tensor for entry in layer.entries()}
     tied = layer.tied
-    unexpected = [str(name) for name in tensors if name not in entries and name not in tied]
+    unexpected = [quoted(str(name)) for name in tensors if name not in entries and name not in tied]
     if unexpected:
-        raise ArgumentError(f"{kind} does not store {_listed(unexpected)}; ps.match(layer, tensors) compares all names and shapes.")
+        raise ArgumentError(f"{kind} does not store {some(unexpected, _NAMED)}; ps.match(layer, tensors) compares all names and shapes.")
     given = {tied.get(name, name) for name in tensors}
-    missing = [name for name, tensor in entries.items() if not tensor.buffer and tied.get(name, name) not in given]
+    missing = [quoted(name) for name, tensor in entries.items() if not tensor.buffer and tied.get(name, name) not in given]
     if missing:
-        raise ArgumentError(f"{kind} is not given {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes.")
+        raise ArgumentError(f"{kind} is not given {some(missing, _NAMED)}; ps.match(layer, tensors) compares all names and shapes.")
     known: dict[str, Any] = {}
 
     def tensor(name: str) -> Any:
@@ -105,11 +107,6 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
         return known[name]
 
     return tensor
-
-
-def _listed(names: list[str], shown: int = 3) -> str:
-    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"{', '.join(map(quoted, names[:shown]))}{rest}"
 
 
 class _Runner:

@@ -8,6 +8,7 @@ from typing import Any
 from paramsym.algebra.convolution import effective_kernel, transposed_length
 from paramsym.algebra.size import Count, canonical, product
 from paramsym.errors import NotYetError
+from paramsym.layers.spatial import both_sides
 from paramsym.program import (
     Value,
     convolve,
@@ -27,10 +28,6 @@ from paramsym.read.operators import reshaped
 from paramsym.read.torch_entries import TORCH
 
 Given = Sequence[tuple[Count, ...]]
-
-
-def _both(padding: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
-    return tuple((one, one) for one in padding)
 
 
 def _each(value: Any, rank: int) -> tuple[Any, ...]:
@@ -61,7 +58,7 @@ def _convolution(
         ]
         y = convolve_transposed(input, weight, stride, padding, dilation, lengths, groups)
     else:
-        y = convolve(input, weight, stride, _both(padding), dilation, groups)
+        y = convolve(input, weight, stride, both_sides(padding), dilation, groups)
     return y if bias is None else y + rearrange(bias, "c -> c" + " ()" * rank)
 
 
@@ -74,7 +71,7 @@ def _max_pool(self: Value, kernel_size: Any, stride: Any = (), padding: Any = 0,
         self,
         kernel_size,
         _each(step, rank),
-        _both(_each(padding, rank)),
+        both_sides(_each(padding, rank)),
         dilation=_each(dilation, rank),
         ceil=ceil_mode,
         indices=True,
@@ -98,7 +95,7 @@ def _avg_pool(
         self,
         kernel_size,
         _each(step, rank),
-        _both(_each(padding, rank)),
+        both_sides(_each(padding, rank)),
         ceil=ceil_mode,
         whole=count_include_pad,
         divisor=divisor_override,
@@ -150,7 +147,7 @@ _upsampling("upsample_bicubic2d", "cubic", 2)
 
 @TORCH("im2col")
 def _im2col(self: Value, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Value:
-    seen = unfold(self, kernel_size, stride, _both(padding), dilation)
+    seen = unfold(self, kernel_size, stride, both_sides(padding), dilation)
     return rearrange(seen, "b c h w p q -> b (c p q) (h w)")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from paramsym.core.layer import Layer
 from paramsym.core.spelling import is_dropped_buffer, unwrapped
+from paramsym.naming import some
 from paramsym.verify.compare import TensorRow, seam, segments
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Shape, Stored
@@ -37,20 +38,16 @@ def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
         buffers = "a buffer that" if len(dropped) == 1 else "buffers that"
-        yield f"{_such(dropped)}: {buffers} older versions saved and the reference computes; rename='auto' leaves them out."
+        yield f"{some(dropped)}: {buffers} older versions saved and the reference computes; rename='auto' leaves them out."
     before = [name for name in unexpected if ".original_module." in name]
     if before:
-        yield f"{_such(before)}: PEFT stores the original module as well as the copy that it trains (modules_to_save)."
+        yield f"{some(before)}: PEFT stores the original module as well as the copy that it trains (modules_to_save)."
     yield from _adapters({name: shape for name, shape in same.shapes.items() if name not in names})
     if missing:
         yield from _rules(_fused(missing, unexpected), "one stored tensor contains several of the layer")
         yield from _rules(_split(layer, missing, unexpected), "a tensor of the layer is stored in several parts")
         yield from _dialects(missing, unexpected)
     yield from _frozen(layer, missing, rows)
-
-
-def _such(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _form(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paramsym.errors import ConfigError
-from paramsym.naming import described
+from paramsym.naming import described, some
 from paramsym.verify.packed import Setting
 from paramsym.verify.stored import SCALED, Stored, kind
 
@@ -48,7 +48,7 @@ class Quantised:
         others = [name for name, found in packed.items() if found.scheme not in self.schemes and not found.faults]
         if others:
             words = " or ".join(self.schemes)
-            yield f"{_some(others)}: packed by {packed[others[0]].scheme}, where the config's quant_method {self.method!r} means {words}"
+            yield f"{some(others)}: packed by {packed[others[0]].scheme}, where the config's quant_method {self.method!r} means {words}"
         mine = {name: found for name, found in packed.items() if found.scheme in self.schemes}
         if self.every:
             for key in ("bits", "group"):
@@ -56,11 +56,11 @@ class Quantised:
                 unlike = [name for name, found in mine.items() if wanted is not None and getattr(found, key) != wanted]
                 if unlike:
                     found, said = getattr(mine[unlike[0]], key), "bits" if key == "bits" else "groups"
-                    yield f"{_some(unlike)}: packed with {said} {found}, where the config says {said} {wanted}"
+                    yield f"{some(unlike)}: packed with {said} {found}, where the config says {said} {wanted}"
             forms = {_form(name) for name in mine}
             plain = [name for name in stored.shapes if name not in packed and _form(name) in forms and not self._leaves_out(name)]
             if plain:
-                yield f"{_some(plain)}: not quantised, although its copies in other blocks are, and the config does not leave it out"
+                yield f"{some(plain)}: not quantised, although its copies in other blocks are, and the config does not leave it out"
 
     def _leaves_out(self, name: str) -> bool:
         return any(module.startswith("re:") or module.strip("*") in name for module in self.left_out)
@@ -160,12 +160,8 @@ def scaleless(config: Mapping[str, Any], stored: Stored) -> str:
     if "float8" in str(config.get("dtype") or config.get("torch_dtype")):
         return ""
     bare = [name for name in stored.shapes if name not in stored.packed and kind(stored.dtypes.get(name, "")) == "float8"]
-    return f"{_some(bare)}: {stored.dtypes[bare[0]]} without a scale, and no such dtype in the config" if bare else ""
+    return f"{some(bare)}: {stored.dtypes[bare[0]]} without a scale, and no such dtype in the config" if bare else ""
 
 
 def _form(name: str) -> str:
     return re.sub(r"\d+", "{}", name)
-
-
-def _some(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

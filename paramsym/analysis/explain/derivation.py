@@ -13,8 +13,7 @@ from sympy import Add, Expr, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, canonical, shown as written, substitute, with_quotients
-from paramsym.analysis.counted import placed
+from paramsym.algebra.size import Count, canonical, expressions, shown as written, substitute, with_quotients
 from paramsym.render import latex
 from paramsym.render.printed import Printed
 from paramsym.render.table import Letters
@@ -66,7 +65,7 @@ class Product(Printed):
     def at(self, sizes: Mapping[Symbol, Count]) -> Product:
         """Put sizes in, factor by factor; the index of a sum stays."""
         bound = {span.index for span in self.spans}
-        free = placed({symbol: size for symbol, size in sizes.items() if symbol not in bound})
+        free = expressions({symbol: size for symbol, size in sizes.items() if symbol not in bound})
         spans = tuple(replace(span, count=substitute(span.count, free), start=substitute(span.start, free)) for span in self.spans)
         return Product(tuple(substitute(factor, free) for factor in self.factors), spans)
 
