@@ -166,3 +166,9 @@ def test_videos_of_odd_extents(name: str, size: tuple[int, ...], flops: int) -> 
     else:
         network = models.MViT(name, num_classes=5, spatial_size=tuple(sides), temporal_size=frames, residual_with_cls_embed=frames == 6)
     assert ps.flops(network, size).total == flops
+
+
+def test_the_sides_that_a_maxvit_divides() -> None:
+    """The stem and each of two blocks halve a side, and the last block divides what is left into windows of 7: 8*7*W."""
+    net = models.MaxVit(block_channels=(8, 16), block_layers=(1, 1), partition_size=7)
+    assert net.inputs["x"][2:] == (56 * ps.W, 56 * ps.W)

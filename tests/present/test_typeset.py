@@ -9,6 +9,7 @@ import paramsym as ps
 from paramsym import A, E, F, G, H, L, dims
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.present.typeset import names, shares
+from paramsym.render.widths import width as measured
 
 
 def test_megatrons_form() -> None:
@@ -130,6 +131,19 @@ def test_names_longer_than_a_line_keep_their_end() -> None:
     assert len(first) <= 67
     assert "\\text{... " in block.to_latex("annotated", width=67)
     assert long.replace("_", " ") not in block.to_latex("align", width=67)
+
+
+def test_lines_are_no_wider_than_the_page() -> None:
+    """A name stands above its formula if both together are too wide; then the formula has the whole line except its indent.
+
+    The longest term has 50 characters with its indent and its sign.
+    """
+    a, b, c, d = dims("channels_before_the_block channels_behind_it c d")
+    part = ps.Sequential(ps.Dense(a, b), ps.Dense(a * c, d), ps.Dense(b * d, c))
+    for width in range(51, 100):
+        written = ps.Block(a_part_with_a_long_name=part, other=ps.Dense(c, d)).to_latex("align", depth=1, width=width)
+        below = [line.removesuffix(r" \\") for line in written.split("\n") if line.startswith(r"&\quad")]
+        assert all(measured(line) <= width for line in below), written
 
 
 def test_documents() -> None:
