@@ -8,10 +8,11 @@ from typing import Any
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer, unstated
-from paramsym.errors import ShapeError
+from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import uses
 from paramsym.measure.shapes import layer_named
-from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
+from paramsym.measure.walk import Visit, applied, inputs_asked, units, visits, within
+from paramsym.program.signature import accepted
 
 
 def neurons(layer: Layer, *inputs: Iterable[Count | None] | None, total: bool = False, **named: Any) -> Dim:
@@ -69,8 +70,12 @@ def connections_of(visit: Visit) -> Dim:
     if layer.own_parts and not visit.own:
         inner = list(within(visit))
         if any(one.layer is layer and not one.own for one in inner):
+            list(applied(layer, visit.arrived))  # its error says why the layer cannot be split
             raise unstated(layer)
         return canonical(_sum(map(connections_of, inner)))
+    if visit.path and visit.arrived == () and accepted(layer) and any(not tensor.buffer for tensor in layer.own_tensors):
+        what = f"{visit.path} gets no array that depends on the input, as a table of positions does in a module that was read"
+        raise NotYetError(f"{what}; how often one example uses its tensors is not known.")
     sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors}
     return canonical(_sum(sizes[name] * times for name, times in uses(layer, visit.arrived, visit.batch).items()) * visit.used)
 

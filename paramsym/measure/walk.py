@@ -117,7 +117,8 @@ def within(visit: Visit, depth: int | None = None) -> Iterator[Visit]:
         path = ".".join(name for name in (visit.path, step.path) if name)
         used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
         deeper = None if depth is None else depth - _levels(step.path)
-        yield from within(replace(step, path=path, used=used, stored=stored, batch_axis=axis), deeper)
+        batch = axis if step.batch_axis is not None else None
+        yield from within(replace(step, path=path, used=used, stored=stored, batch_axis=batch), deeper)
 
 
 def applied(layer: Layer, input_shape: Shape) -> Iterator[Visit]:
@@ -134,12 +135,14 @@ def applied(layer: Layer, input_shape: Shape) -> Iterator[Visit]:
 
 def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
     met: set[str] = set()
+    following = _following(program)
     for step in program.steps:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if isinstance(body.layer, Layer):
                 path = label(name)
-                yield Visit(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                batch = 0 if following.intersection(step.takes) else None  # a table of positions has no batch
+                yield Visit(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1, batch_axis=batch)
                 met.add(path)
             case Region(body=body):
                 yield from _applied(body, shapes_of)
@@ -157,6 +160,15 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
                 yield Visit(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
             case _:
                 continue
+
+
+def _following(program: Program) -> set[int]:
+    """Return the values that depend on an input."""
+    found = set(program.inputs)
+    for step in program.steps:
+        if found.intersection(step.takes):
+            found.update(step.gives)
+    return found
 
 
 def _levels(name: str) -> int:

@@ -147,3 +147,26 @@ def test_passes_without_end(monkeypatch: pytest.MonkeyPatch, forward: Any, words
     with pytest.raises(NotYetError, match=words):
         ps.flops(layer, (2, 4))
     assert layer.params == 16
+
+
+class Positioned(nn.Module):  # type: ignore[misc,name-defined]
+    """A table of positions, whose numbers follow from the shape of the input or are a buffer."""
+
+    def __init__(self, buffer: bool) -> None:
+        """Store the table."""
+        super().__init__()
+        self.table = nn.Embedding(9, 4)
+        if buffer:
+            self.register_buffer("places", torch.arange(9))
+
+    def forward(self, x: Any) -> Any:
+        """Add a row for each position."""
+        return x + self.table(self.places[: x.shape[1]] if hasattr(self, "places") else torch.arange(x.shape[1]))
+
+
+def test_connections_of_a_table_of_positions() -> None:
+    """Each of 7 positions uses its row of 4 once for each example: a buffer has no batch; of a part without an input no use is known."""
+    linear = 7 * (4 * 4 + 4)
+    assert ps.connections(ps.from_module(nn.Sequential(nn.Linear(4, 4), Positioned(buffer=True))), (2, 7, 4)) == linear + 7 * 4
+    with pytest.raises(NotYetError, match=r"^1\.table gets no array that depends on the input"):
+        ps.connections(ps.from_module(nn.Sequential(nn.Linear(4, 4), Positioned(buffer=False))), (2, 7, 4))
