@@ -15,7 +15,8 @@ from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
-from paramsym.config import ADAPTER, OF_ADAPTER, architectures_of, from_config, read_config
+from paramsym.atlas.config_file import ADAPTER, OF_ADAPTER, read_config
+from paramsym.config import architectures_of, from_config
 from paramsym.core.layer import Layer
 from paramsym.core.names import MOST_TENSORS
 from paramsym.core.spelling import extra_prefix, is_dropped_buffer

@@ -14,15 +14,16 @@ from typing import Any
 
 from sympy import Symbol
 
+from paramsym.atlas.config_file import read_config
 from paramsym.atlas.files import recorded_types, timm_index
+from paramsym.atlas.published import KERAS, published_records
 from paramsym.atlas.timm import timm_config
-from paramsym.config import from_config, in_letters_of, is_recorded, read_config
+from paramsym.config import from_config, in_letters_of, is_recorded
 from paramsym.core.at import LABELS, published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
-from paramsym.models.published import KERAS
 from paramsym.models.unpublished import known_from_paper
 from paramsym.naming import meant, nearest
 
@@ -106,7 +107,7 @@ def find(text: str) -> Found:
     of_timm = timm_config(text, prefixed=True)
     if of_timm is not None:
         return Found(text, of_timm)
-    known = _application(text) or _family(text)
+    known = _application(text) or _family(text) or _record(text)
     if known is not None:
         return known
     for name, model in published(text):
@@ -144,7 +145,7 @@ def _unknown(text: str) -> UnknownNameError:
         return UnknownNameError(from_paper)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
     sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
-    names = [*model_types(), *recorded_types(), *homes, *sizes, *timm_index()["modules"]]
+    names = [*model_types(), *recorded_types(), *homes, *sizes, *published_records(), *timm_index()["modules"]]
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -192,6 +193,13 @@ def _family(text: str) -> Found | None:
             size = None if found.model is None else meant(text, found.model.published)  # "alexnet" is a class in lower case, and its size
             return found if found.model is None or size is None else _sized(size, found.model)
     return None
+
+
+def _record(text: str) -> Found | None:
+    """Return a published configuration of a recorded type by its name."""
+    listed = published_records()
+    name = meant(text, listed)
+    return None if name is None else Found(name, listed[name].config, architecture=listed[name].counts)
 
 
 def _of_class(text: str, home: str, cls: str) -> Found:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import paramsym as ps
-from paramsym.atlas.model import model_of
+from paramsym.atlas.building import model_of
 from paramsym.config import is_recorded
 
 FACTS = Path(__file__).parents[2] / "tests" / "facts"

@@ -16,10 +16,10 @@ from sympy import Symbol
 
 import paramsym as ps
 from paramsym import A, H, L
+from paramsym.atlas.common_keys import CENTRAL, COMMON, USUAL
 from paramsym.errors import ParamsymError
 from paramsym.measure.cost import Cost
 from paramsym.models import family_of
-from paramsym.models.common_keys import CENTRAL, COMMON, USUAL
 from paramsym.models.family import Family, Nested
 from paramsym.models.gpt_neo import AttentionTypes
 from paramsym.models.key_kinds import Key, Limit, Pair, Real, Several, Size, Whole

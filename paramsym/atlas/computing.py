@@ -50,9 +50,8 @@ from paramsym.atlas.files import types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
-from paramsym.atlas.values import Value, recorded_value
+from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.models.key_kinds import shown
 from paramsym.read.recording import Recording
 from paramsym.read.stacks import Order as Kinds, written_out
 from paramsym.read.written import Reader

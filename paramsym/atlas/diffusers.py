@@ -22,8 +22,7 @@ from typing import Any, TypeGuard
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import DIFFUSERS, diffusers_index
 from paramsym.atlas.record import RecordError
-from paramsym.atlas.values import frozen_value
-from paramsym.models.key_kinds import shown
+from paramsym.atlas.values import frozen_value, shown
 from paramsym.naming import nearest
 
 _CLASS, _UNUSED = "_class_name", "_use_default_values"

@@ -8,8 +8,7 @@ from typing import Any
 
 from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
-from paramsym.atlas.values import ENDLESS, Value, object_of
-from paramsym.models.key_kinds import shown
+from paramsym.atlas.values import ENDLESS, Value, object_of, shown
 
 BEYOND = 64
 """The largest allowed number, as a multiple of the largest tested one; of a key on which no tensor depends, the square of this."""

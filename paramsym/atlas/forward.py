@@ -11,6 +11,7 @@ from sympy import Integer, Symbol
 from paramsym.algebra.size import Count, Shape, canonical, per
 from paramsym.atlas.computing import Computation, classes_that_compute, computations_for, computes
 from paramsym.atlas.letters import entries_of, name_of
+from paramsym.atlas.losses import usual_loss
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Layer, unstated
@@ -72,13 +73,18 @@ class Forward(Layer):
         """Whether it is known what the class computes."""
         return computes(self.model_type, self.architecture)
 
+    @property
+    def usual_loss(self) -> str:
+        """The reference's loss for the scores of tokens, by its name in ``conventions("losses")``; "none" without scores."""
+        return usual_loss(self.architecture)
+
     def returns_keys(self, inputs: Sequence[Shape]) -> bool | None:
         """Whether the keys and values of attention are kept for the next step; None if nothing is, False if it is not known."""
-        return self._form(inputs)[0].caches(dict[str, Any](self.values))
+        return self._form(inputs)[0].caches(self._settled)
 
     def _kept_positions(self, form: Computation) -> dict[str, int]:
         """Return the most positions whose keys and values a layer keeps, by the layer's path; the empty path is that of all layers."""
-        kept = form.kept_by(dict[str, Any](self.values))
+        kept = form.kept_by(self._settled)
         found = {"": kept[None]} if None in kept else {}
         for order in form.orders if kept else ():
             kinds = self._kinds(order)
@@ -113,12 +119,12 @@ class Forward(Layer):
         from paramsym.read.torch_source import TorchSource  # the table of operators, which a count does not need
 
         found, sizes = self._form([value.sizes for value in given])
-        found.check(dict[str, Any](self.values), _numbers(found, sizes))
+        found.check(self._settled, _numbers(found, sizes))
         self._check_letters(found)
-        cache = self._kept_positions(found) if found.caches(dict[str, Any](self.values)) else None
+        cache = self._kept_positions(found) if found.caches(self._settled) else None
         if past() != 0 and not (found.step and cache is not None):
             raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
-        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, dict[str, Any](self.values))
+        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled)
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
             return Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
@@ -161,7 +167,7 @@ class Forward(Layer):
             one_more = past() != 0 and _LENGTH in known.letters and sizes.get(known.letters[_LENGTH]) == 1
             one = known.as_step if one_more else known
             found.append((one, sizes))
-            if one.holds(dict[str, Any](self.values), _numbers(one, sizes)):
+            if one.holds(self._settled, _numbers(one, sizes)):
                 return one, sizes
         return found[0]
 
@@ -201,7 +207,7 @@ class Forward(Layer):
     @cached_property
     def _computations(self) -> tuple[Computation, ...]:
         """What the class computes for this configuration, for short and for long inputs."""
-        return computations_for(self.model_type, self.architecture, dict[str, Any](self.values))
+        return computations_for(self.model_type, self.architecture, self._settled)
 
     @property
     def _computation(self) -> Computation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self, cast
@@ -11,25 +11,19 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
-from paramsym.atlas.computing import keys_beside
 from paramsym.atlas.depth import Patterns, follows
-from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.domain import check_verified, largest, relisted
-from paramsym.atlas.expression import OutsideError, answer, tests_of
-from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
+from paramsym.atlas.expression import answer, tests_of
+from paramsym.atlas.files import record_of
 from paramsym.atlas.forward import Forward
 from paramsym.atlas.letters import entries_of, letter_names, name_of
 from paramsym.atlas.predicting import Choice, Existing, Rows, rows_of, sizes_of
-from paramsym.atlas.reading import check_together, values_of
-from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, letters_of, said
-from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
-from paramsym.atlas.timm_classes import class_keys, class_type
+from paramsym.atlas.reading import check_together
+from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, said
 from paramsym.atlas.tree import Tree, grown
-from paramsym.atlas.values import Value, frozen_value
-from paramsym.core.compose import Block
+from paramsym.atlas.values import Value
 from paramsym.core.layer import Layer, Part
-from paramsym.errors import ConfigError, ParamsymError, StructureError
-from paramsym.models.key_kinds import shown
+from paramsym.errors import StructureError
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,7 @@ class Recorded(Forward):
     @cached_property
     def _patterns(self) -> Patterns:
         """The patterns of the copies whose number is among the names."""
-        known = _followed(self.model_type, self.architecture, self.values, repr(self.values))
+        known = patterns_for(self.model_type, self.architecture, self.values, repr(self.values))
         return tuple(dict.fromkeys(one for name in self.names for one in known.get(name, ())))
 
     @property
@@ -157,7 +151,7 @@ class Recorded(Forward):
 
     @property
     def _rows(self) -> Rows:
-        return _rows_of(self.model_type, self.architecture)
+        return rows_for(self.model_type, self.architecture)
 
 
 def _shared(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -209,158 +203,19 @@ def _skeleton(rows: Rows, values: Mapping[str, Value], patterns: Patterns) -> An
 
 
 @lru_cache(maxsize=64)
-def _rows_of(model_type: str, architecture: str) -> Rows:
+def rows_for(model_type: str, architecture: str) -> Rows:
+    """Return the rows of a class."""
     entry = record_of(model_type)["classes"][architecture]
     return Rows(tuple(rows_of(entry["rows"], entry["expressions"])))
 
 
 @lru_cache(maxsize=64)
 def _tree_of(model_type: str, architecture: str, existing: Existing, patterns: Patterns) -> Tree:
-    return grown(_rows_of(model_type, architecture), existing, patterns)
+    return grown(rows_for(model_type, architecture), existing, patterns)
 
 
 @lru_cache(maxsize=64)
-def _followed(model_type: str, architecture: str, values: tuple[tuple[str, Value], ...], exactly: str) -> Mapping[str, Patterns]:
+def patterns_for(model_type: str, architecture: str, values: tuple[tuple[str, Value], ...], exactly: str) -> Mapping[str, Patterns]:
     """Return the patterns of copies, by the name of their number; ``exactly`` distinguishes 1 and True."""
     del exactly
-    return followed_by(_rows_of(model_type, architecture), dict(values), record_of(model_type)["classes"][architecture]["keys"])
-
-
-@lru_cache(maxsize=64)
-def model_of(
-    model_type: str,
-    name: str,
-    values: tuple[tuple[str, Value], ...],
-    numbers: tuple[tuple[str, int], ...],
-    following: tuple[tuple[str, str], ...],
-    exactly: str,
-) -> Recorded:
-    """Return the one model of equal values; ``exactly`` distinguishes 1 and True, which are one key for the cache."""
-    del exactly
-    return Recorded(model_type, name, values, tuple(one for one, _ in numbers), tuple(number for _, number in numbers), following)
-
-
-def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer, Sequence[str], Collection[str]]:
-    """Return the model for a configuration whose model type has a record, or for one of timm or diffusers.
-
-    Beside it are the keys that the reference does not read, and those that it reads.
-
-    Raises:
-        ConfigError: a class without a record, or a key or value for which the form was not verified.
-    """
-    if config.get("model_type") not in WRAPPERS:
-        return _read(config, architecture)
-    inside, unknown, known = _read(wrapped(config, architecture), None)
-    letters, sizes = inside.origin
-    return Block(timm_model=letters).at(sizes), unknown, known
-
-
-def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
-    """Return the type of the record for a configuration of diffusers, timm or transformers."""
-    return _types_of(config, architecture)[0]
-
-
-def _types_of(config: Mapping[str, Any], architecture: str | None) -> list[str]:
-    """Return the types of the records that may read a configuration, in the order in which they are tried."""
-    if is_of_diffusers(config):
-        return [diffusers_type(config, architecture)]
-    name = timm_type(config)
-    return _with_inner(config) if name is None else [class_type(config, name) or name]
-
-
-def _with_inner(config: Mapping[str, Any]) -> list[str]:
-    """Return the records that may read a configuration: for the types inside it, of the type itself, of its published configurations.
-
-    >>> _with_inner({"model_type": "llava_next", "text_config": {"model_type": "mistral"}})
-    ['llava_next+text_config=mistral', 'llava_next']
-    """
-    found = config["model_type"]
-    given = {key: value.get("model_type") for key, value in config.items() if isinstance(value, Mapping)}
-    others = [one for one in inner_types() if plain_type(one) == found and inner_of(one).items() <= given.items()]
-    inside = sorted((one for one in others if inner_of(one)), key=lambda one: -len(inner_of(one)))
-    return [*inside, found, *(one for one in others if not inner_of(one))]
-
-
-def _read(config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, Sequence[str], Collection[str]]:
-    """Return the model of a configuration, the keys that the reference does not read, and those that it reads."""
-    types = _types_of(config, architecture)
-    if types[0].startswith(DIFFUSERS):
-        architecture = types[0].split("/")[1]
-    refusals = []
-    for model_type in types:
-        try:
-            return _read_by(model_type, config, architecture)
-        except ConfigError as error:
-            refusals.append(error)
-    raise refusals[0]
-
-
-def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | None) -> tuple[Recorded, Sequence[str], Collection[str]]:
-    """Return what ``_read`` returns, by one record.
-
-    Raises:
-        ConfigError: the record does not read the configuration.
-    """
-    record = timm_record(model_type) if model_type == timm_type(config) else record_of(model_type)
-    name = _class(record, config, architecture)
-    try:
-        of_class = record["classes"][name]
-        values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
-        values |= _beside(config, keys_beside(model_type, name) - values.keys(), record.get("extra", ()))
-        known = tuple(sorted(values.items()))
-        numbers = letters_of(_rows_of(model_type, name), values, _followed(model_type, name, known, repr(known)))
-        following = tuple(_following(others, numbers))
-        own = tuple((one, number) for one, number in numbers.items() if one not in dict(following))
-        model = model_of(model_type, name, known, own, following, repr(known))
-        return model, unknown, of_class["keys"]
-    except ParamsymError as error:
-        library = next((prefix.rstrip("/") for prefix in (TIMM, DIFFUSERS) if model_type.startswith(prefix)), None)
-        whose = library or f"the model type {plain_type(model_type)}"
-        raise ConfigError(f"{name} of {whose}: {error}") from None
-
-
-def _following(others: Mapping[str, str], numbers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield the names of letters whose keys have the value of another key, with the name of its letter."""
-    for key, other in others.items():
-        while other in others:
-            other = others[other]  # noqa: PLW2901 - the last one of a chain
-        if name_of(key) in numbers and name_of(other) in numbers:
-            yield name_of(key), name_of(other)
-
-
-def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collection[str]) -> dict[str, Value]:
-    """Return the values of keys on which no tensor depends: how many positions a cache keeps, the token for padding, verified other ones.
-
-    Raises:
-        OutsideError: another value than a whole number or none.
-    """
-    found = {key: frozen_value(config[key]) for key in keys if key in config}
-    for key, value in found.items():
-        if value is not None and type(value) is not int and key not in verified:
-            raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
-    return found
-
-
-def _as_keys(config: Mapping[str, Any], model_type: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration with the keys of a record; those of transformers have them already."""
-    name = timm_type(config)
-    if name is not None:
-        return timm_keys(config, record) if model_type == name else class_keys(config, name, record, timm_record(name))
-    if model_type.startswith(DIFFUSERS):
-        _, name, label = f"{model_type}/".split("/")[:3]
-        return diffusers_keys(config, diffusers_index()["classes"][name], label)
-    return config
-
-
-def _class(record: Mapping[str, Any], config: Mapping[str, Any], architecture: str | None) -> str:
-    listed = config.get("architectures")
-    name = architecture if architecture is not None else (listed[0] if isinstance(listed, list | tuple) and listed else None)
-    if name is None:
-        name = next(iter({**record["classes"], **record["refused"]}))
-    if isinstance(name, str) and name in record["classes"]:
-        return name
-    if isinstance(name, str) and name in record["refused"]:
-        raise ConfigError(f"{name} is not in the atlas: {record['refused'][name]}.")
-    known = ", ".join(record["classes"]) or "none"
-    whose = plain_type(record["type"])
-    raise ConfigError(f"architecture {ascii(name)[:60]} is not among those of {whose} in the atlas, which are {known}.")
+    return followed_by(rows_for(model_type, architecture), dict(values), record_of(model_type)["classes"][architecture]["keys"])

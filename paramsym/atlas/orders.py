@@ -9,9 +9,8 @@ from typing import Any
 from paramsym.atlas.depth import Pattern, pattern_of
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import NUMBER, Choice
-from paramsym.atlas.values import Value, recorded_value
+from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.errors import NotYetError
-from paramsym.models.key_kinds import shown
 
 DEEPER = (*range(17), 61)
 """How many more layers the kinds are found for, to see their pattern: two of the longest periods, and many."""

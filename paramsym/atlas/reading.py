@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from paramsym.atlas.common_keys import CENTRAL, COMMON, USUAL, labels_of
 from paramsym.atlas.domain import check_verified, default, thawed
 from paramsym.atlas.expression import OutsideError
-from paramsym.atlas.values import Value, frozen_value
-from paramsym.models.common_keys import CENTRAL, COMMON, USUAL
-from paramsym.models.family import labels_of
-from paramsym.models.key_kinds import shown
+from paramsym.atlas.values import Value, frozen_value, shown
 from paramsym.naming import nearest
 
 _NEVER_READ = frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"})

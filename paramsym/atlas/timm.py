@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paramsym.atlas.common_keys import CENTRAL, COMMON, labels_of
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import TIMM, record_of, timm_index
 from paramsym.atlas.record import RecordError
+from paramsym.atlas.values import shown, whole
 from paramsym.errors import UnknownNameError
-from paramsym.models.common_keys import CENTRAL, COMMON
-from paramsym.models.family import labels_of
-from paramsym.models.key_kinds import shown, whole
 from paramsym.naming import nearest
 
 SIDES = ("img_height", "img_width")

@@ -23,7 +23,7 @@ from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import TIMM, index_of, record_of
 from paramsym.atlas.record import RecordError
 from paramsym.atlas.timm import SIDES, timm_arguments
-from paramsym.models.key_kinds import shown
+from paramsym.atlas.values import shown
 
 SIZE = "img_size"
 

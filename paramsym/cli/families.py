@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from paramsym.atlas.computing import computed_types
 from paramsym.atlas.files import diffusers_index, read_types, timm_index
+from paramsym.atlas.published import published_records
 from paramsym.cli.source import find
 from paramsym.config import architectures_of, is_recorded
 from paramsym.errors import UnknownNameError
@@ -16,11 +18,11 @@ def every_family() -> Table:
     rows = [(one, classes.replace(" ", ", "), "config.json") for classes, types in FAMILIES.values() for one in types.split()]
     rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
     rows.sort(key=lambda row: row[0].lower())
-    only = sorted({*read_types()} - {*model_types()})
-    atlas = [(model_type, "tensors only: atlas", "config.json") for model_type in only]
+    only, whole = sorted({*read_types()} - {*model_types()}), {*computed_types()}
+    atlas = [(one, "atlas" if one in whole else "tensors only: atlas", "config.json") for one in only]
     atlas += [(name, "tensors only: atlas", "config.json of diffusers") for name in sorted(diffusers_index()["classes"])]
     of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm"
-    caption = f"{len(rows)} families, {len(atlas)} more of the atlas (tensors, no forward passes), and {of_timm}"
+    caption = f"{len(rows)} families, {len(atlas)} more of the atlas ({len(whole.intersection(only))} with forward passes), and {of_timm}"
     return Table(("family", "model", "read from"), (*rows, *atlas), caption=caption)
 
 
@@ -32,7 +34,10 @@ def one_family(name: str) -> Table:
     """
     found = find(name)
     if found.config is not None and is_recorded(found.config):
-        return Table(("kind", "name"), tuple(("class", one) for one in architectures_of(found.config)), caption=f"{name}: in the atlas")
+        rows = [("class", one) for one in architectures_of(found.config)]
+        known, asked = published_records(), found.config.get("model_type")
+        rows += [("published size", one) for one, published in known.items() if published.config["model_type"] == asked]
+        return Table(("kind", "name"), tuple(rows), caption=f"{name}: in the atlas")
     model_type = (found.config or {}).get("model_type")
     model = family_of(model_type).model if model_type in model_types() else found.model
     if model is None:

@@ -13,8 +13,9 @@ from sympy import Symbol
 from paramsym import loading
 from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
+from paramsym.atlas.config_file import LARGEST_FILE, parse_config
 from paramsym.atlas.timm import timm_type
-from paramsym.config import LARGEST_FILE, from_config, in_letters_of, is_recorded, parse_config, reader_of
+from paramsym.config import from_config, in_letters_of, is_recorded, reader_of
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.loading import Found, constructed

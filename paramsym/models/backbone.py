@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.atlas.values import shown
 from paramsym.core.compose import Block
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.key_kinds import Key, Listed, shown
+from paramsym.models.key_kinds import Key, Listed
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value
 from paramsym.program.own import through

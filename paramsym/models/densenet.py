@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, N, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -14,7 +15,6 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, Pictures, named, stem
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, join, reduce

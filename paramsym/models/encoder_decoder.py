@@ -11,6 +11,7 @@ from typing import Literal
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, L, P, S, V
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
@@ -22,7 +23,6 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
 from paramsym.models.bert_blocks import NormedAttention
 from paramsym.models.blocks import Holder, scaled, tokens
-from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET
 from paramsym.program import Own, Value, apply, constant, features, past, rearrange, take
 from paramsym.program.attention import root_reciprocal

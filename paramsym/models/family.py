@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
+from paramsym.atlas.common_keys import CENTRAL, COMMON, USUAL
+from paramsym.atlas.values import refused
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.models.common_keys import CENTRAL, COMMON, USUAL
-from paramsym.models.key_kinds import Key, Size, Sizes, refused, shown, whole
+from paramsym.models.key_kinds import Key, Size, Sizes
 
 
 @dataclass(frozen=True)
@@ -140,32 +141,3 @@ def _words(reasons: Mapping[str, str]) -> frozenset[str]:
 @cache
 def _unread_by_all() -> frozenset[str]:
     return _words(COMMON)
-
-
-def labels_of(config: Mapping[str, Any]) -> int | None:
-    """Return the number of labels: ``num_labels``, else how many ``id2label`` names; None if a configuration has neither.
-
-    Raises:
-        ConfigError: an impossible number of labels, or names that are not an object from numbers to labels.
-
-    >>> labels_of({"id2label": {"0": "no", "1": "yes"}}), labels_of({})
-    (2, None)
-    """
-    if config.get("num_labels") is not None:
-        return whole(config["num_labels"], "num_labels", 0)
-    names = config.get("id2label")
-    if names is None:
-        return None
-    if not isinstance(names, Mapping):
-        raise refused(names, "id2label", "an object from numbers to labels")
-    return len({_label_number(number) for number in names})
-
-
-def _label_number(key: object) -> int:
-    """Read a key of ``id2label``: JSON has string keys only, so the reference reads numbers back from strings."""
-    try:
-        if isinstance(key, int | str):
-            return int(key)
-    except ValueError:
-        pass
-    raise ConfigError(f"id2label has the key {shown(key)}; wanted whole numbers.")

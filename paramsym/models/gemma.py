@@ -13,6 +13,7 @@ from sympy import sqrt
 
 from paramsym.algebra.size import Dim, divides
 from paramsym.algebra.symbols import D, L, dims
+from paramsym.atlas.values import refused, shown
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
@@ -20,7 +21,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Residual, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, gated
-from paramsym.models.key_kinds import Flag, Function, Key, Real, Size, Sizes, Whole, Word, refused, shown
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Size, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.rope import RopeSettings, check_even, check_length, rope_arguments, rotation, round_heads
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise

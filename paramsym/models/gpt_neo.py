@@ -8,13 +8,14 @@ from typing import Any
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, F, H, L, P
+from paramsym.atlas.values import refused, shown, whole
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.models.blocks import PreNorm, RotatedAttention, feed_forward, inward_and_out
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import SUMMARY, positioned
-from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole, refused, shown, whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 MOST = 1024

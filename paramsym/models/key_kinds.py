@@ -13,10 +13,9 @@ from typing import Any, TypeAlias, dataclass_transform
 from sympy import Symbol
 
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.values import LARGEST, refused, shown, whole
 from paramsym.errors import ConfigError
 
-LARGEST = 2**63 - 1
-"""No tensor of any framework has a longer axis."""
 Sizes: TypeAlias = "dict[Symbol, int]"
 
 
@@ -279,41 +278,3 @@ def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
     """
     letters: tuple[Symbol, ...] = dims(" ".join(f"{letter}_{number}" for number in range(1, count + 1)) + ",")
     return letters
-
-
-def refused(value: object, where: str, wanted: str) -> ConfigError:
-    """Return the error about an impossible value.
-
-    >>> print(refused(-1, "hidden_size", "a positive whole number"))
-    hidden_size is -1 (int); wanted a positive whole number.
-    """
-    return ConfigError(f"{where} is {shown(value)}; wanted {wanted}.")
-
-
-def whole(value: Any, where: str, least: int) -> int:
-    """Return a whole number from ``least`` to the longest possible axis.
-
-    Raises:
-        ConfigError: anything else, also a float, a bool or a string with a whole value.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-        wanted = "a positive whole number" if least else "a whole number, zero or more"
-        limit = " below 2**63" if isinstance(value, int) and value > LARGEST else ""
-        raise refused(value, where, f"{wanted}{limit}")
-    return value
-
-
-def shown(value: object, limit: int = 80) -> str:
-    """Write an untrusted value for a message, shortened and with its type."""
-    if isinstance(value, int) and abs(value) > 10**limit:
-        return f"an int of about {value.bit_length() * 3 // 10} digits"
-    if isinstance(value, list | tuple | dict | set) and len(value) > 8:
-        return f"a {type(value).__name__} of {len(value)} entries"
-    try:
-        words = repr(value)
-    except Exception:  # noqa: BLE001 - nested without end, or somebody's faulty class
-        return f"a {type(value).__name__}"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    words = words if len(words) <= limit else words[: limit - 3] + "..."
-    return f"{words} ({type(value).__name__})"

@@ -9,13 +9,13 @@ from typing import Literal
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, equal, within
 from paramsym.algebra.symbols import B
+from paramsym.atlas.published import published_in
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Pictures
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, convolve, copies, features, join, pool, rearrange, reduce, segments, take

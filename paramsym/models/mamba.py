@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, D, F, G, H, K, L, N, R, V, dims
+from paramsym.atlas.published import published_in
+from paramsym.atlas.values import refused, whole
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ConfigError
@@ -20,9 +22,8 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import Activation
 from paramsym.models.blocks import Residual
 from paramsym.models.decoder import Decoder
-from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole, refused, whole
+from paramsym.models.key_kinds import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
-from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 
 EXPAND = dims("e")

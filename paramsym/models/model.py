@@ -12,6 +12,8 @@ from sympy import Symbol
 
 from paramsym.algebra.size import Dim, at_most, divides, symbols_in
 from paramsym.algebra.symbols import N
+from paramsym.atlas.losses import TASKS
+from paramsym.atlas.published import published_in
 from paramsym.core.declared import Declared
 from paramsym.core.fields import field_names
 from paramsym.core.layer import Layer
@@ -20,17 +22,10 @@ from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.family import Family, Nested
 from paramsym.models.key_kinds import Function, Key, Size, Sizes
-from paramsym.models.published import published_in
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
 """The classes that most decoder-only language models have, without their prefix."""
 Ignored: TypeAlias = Mapping[str, str]
-_LOSSES: Mapping[str, str] = {
-    "CausalLM": "cross-entropy-float32",
-    "MaskedLM": "cross-entropy",
-    "ConditionalGeneration": "cross-entropy",
-}
-"""The losses of transformers 5.23, by the head's task."""
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _EPSILONS = ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "rms_norm_eps")
 
@@ -161,7 +156,7 @@ class Model(Declared):
     @property
     def usual_loss(self) -> str:
         """The reference's loss for the scores of tokens, by its name in ``conventions("losses")``; "none" without scores."""
-        return _LOSSES.get(self.task, "none")
+        return TASKS.get(self.task, "none")
 
     @property
     def width(self) -> Dim:

@@ -8,13 +8,14 @@ from typing import Any
 
 from paramsym.algebra.size import Count, Dim, cat
 from paramsym.algebra.symbols import A, H, L
+from paramsym.atlas.values import refused
 from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm, feed_forward
 from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import AlibiStem, FusedBiased
-from paramsym.models.key_kinds import Flag, Key, Real, Sizes, refused
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes
 from paramsym.models.model import LANGUAGE, classes, family, key
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, at_most, canonical
 from paramsym.algebra.symbols import E, K, L, dims
+from paramsym.atlas.values import refused
 from paramsym.core.compose import Repeat, copies_of
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Part
@@ -22,7 +23,7 @@ from paramsym.layers.heads import HeadNorm
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, gated
 from paramsym.models.experts import experts
-from paramsym.models.key_kinds import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers, refused
+from paramsym.models.key_kinds import Fixed, Flag, Function, Key, Sizes, Whole, as_numbers
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value

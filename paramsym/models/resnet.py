@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, Averaged, Norm, norm_of, stem
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply

@@ -8,8 +8,9 @@ from typing import Any
 from sympy import floor
 
 from paramsym.algebra.symbols import A, D, H, L, dims
+from paramsym.atlas.values import refused, whole
 from paramsym.errors import ConfigError
-from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole, refused, whole
+from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole
 from paramsym.program import Rope
 
 ROTATED = dims("r")

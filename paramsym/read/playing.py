@@ -22,7 +22,7 @@ from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
 from paramsym.read.operators import Operators, moved
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, repeated_from
 from paramsym.read.rolling import LOOP
 from paramsym.read.values import fixed
 
@@ -107,6 +107,7 @@ class Player:
         last = {number: place for place, step in enumerate(steps) for number in refs(step.arguments)}
         last |= dict.fromkeys(self.recording.outputs, len(steps))
         self.used = last
+        self.made = {array.number: step for step in steps for array in step.results}
         needed = {*self.recording.outputs, *_carried(self.recording.top)}
         for step in reversed(steps):
             if not step.results or any(array.number in needed for array in step.results):
@@ -258,7 +259,7 @@ class Player:
             stated = step.arguments if self.laws is None else self.laws.value(step.arguments)
             arguments = {name: self._argument(one, path, env) for name, one in stated.items()}
             arguments = arguments if step.graded and id(step) in self.live else _without_gradients(arguments)
-            if self.cache is not None and step.name == _ATTENTION:
+            if self.cache is not None and step.name == _ATTENTION and not self._remember_groups(step, path, env):
                 arguments |= self._remembered(arguments, path)
             values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
         except NotYetError as error:
@@ -275,7 +276,17 @@ class Player:
     def _remembered(self, arguments: Mapping[str, Value], path: str) -> dict[str, Value]:
         """Return the keys and values of attention, which are kept for the next step, after those of the steps before."""
         limit = limit_at(path.split("."), self.cache or {})
-        return {name: remember(name, arguments[name], axis=-2, at_most=limit) for name in ("key", "value")}
+        return {name: remember(name, arguments[name], axis=-2, at_most=limit) for name in _KEPT}
+
+    def _remember_groups(self, step: Done, path: str, env: dict[int, Value]) -> bool:
+        """Keep the keys and values of groups that the pass repeats for their heads; return whether it does so."""
+        groups = {name: repeated_from(self.made, step.arguments[name].number) for name in _KEPT}
+        if past() != 0 or None in groups.values():
+            return False
+        limit = limit_at(path.split("."), self.cache or {})
+        for name, number in groups.items():
+            remember(name, env[number], axis=-2, at_most=limit)  # type: ignore[index]
+        return True
 
     def _shape(self, array: Array) -> tuple[Any, ...]:
         return array.shape if self.laws is None else self.laws.value(array.shape)
@@ -346,6 +357,7 @@ def _taking(program: Program, taken: Mapping[Value, int], values: Sequence[Value
 
 
 _ATTENTION = "scaled_dot_product_attention"
+_KEPT = ("key", "value")
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})
 """Operators that are left out if nothing uses their results; torch itself detaches what it saves."""
 

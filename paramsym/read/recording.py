@@ -115,6 +115,20 @@ def refs(arguments: Any) -> Iterator[int]:
             yield from refs(one)
 
 
+def repeated_from(made: Mapping[int, Done], number: int) -> int | None:
+    """Return the array whose entries an array repeats along an axis that was put in for that; None if it repeats none.
+
+    ``made`` are the operators by the arrays that they give.
+    """
+    step = made.get(number)
+    while step is not None and step.name in _COPIES:
+        step = made.get(step.arguments["self"].number)
+    if step is None or step.name != "expand":
+        return None
+    put_in = made.get(step.arguments["self"].number)
+    return int(put_in.arguments["self"].number) if put_in is not None and put_in.name == "unsqueeze" else None
+
+
 def with_refs(arguments: Any, put: Callable[[int], Any]) -> Any:
     """Return the arguments of an operator with something else for each array; ``put`` gives it for the array's number."""
     if isinstance(arguments, Ref):
@@ -122,3 +136,6 @@ def with_refs(arguments: Any, put: Callable[[int], Any]) -> Any:
     if isinstance(arguments, Mapping):
         return {name: with_refs(one, put) for name, one in arguments.items()}
     return tuple(with_refs(one, put) for one in arguments) if type(arguments) is tuple else arguments
+
+
+_COPIES = frozenset({"view", "_unsafe_view", "reshape", "clone"})

@@ -9,7 +9,7 @@ import pytest
 from atlas_builder.beside_families import records
 
 import paramsym as ps
-from paramsym.atlas.model import recorded
+from paramsym.atlas.building import recorded
 from paramsym.core.layer import Layer
 
 H, A, L, B, S = 3072, 24, 3, 2, 5

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.common_keys import labels_of
 from paramsym.atlas.domain import default, said, verified
 from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
 from paramsym.atlas.files import record_of
@@ -20,7 +21,6 @@ from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed
 from paramsym.errors import ConfigError
-from paramsym.models.family import labels_of
 
 RECORD: dict[str, Any] = {
     "format": 1,

@@ -23,7 +23,7 @@ from oracles.decoder_configs import DECODERS
 import paramsym as ps
 from paramsym import B, S
 from paramsym.atlas import computing, files as in_files
-from paramsym.atlas.model import recorded
+from paramsym.atlas.building import recorded
 from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of
@@ -188,6 +188,10 @@ def _kept(layer: Layer) -> dict[str, str]:
     return {one: _said(lambda c=one: ps.activations(layer, (B, S), convention=c, dtype="float32").total) for one in KEPT}
 
 
+def _memory(layer: Layer) -> dict[str, str]:
+    return {"training": _said(lambda: ps.memory(layer, (B, S)).total)}
+
+
 def _cache(layer: Layer) -> dict[str, str]:
     return {"": _said(lambda: ps.kv_cache(layer, (B, S)).total)}
 
@@ -215,6 +219,7 @@ PARTS: Mapping[str, Callable[[Any], Mapping[str, str]]] = {
     "FLOPs": _work,
     "kept": _kept,
     "cache": _cache,
+    "memory": _memory,
     "output": _output,
     "explanation": _explained,
 }

@@ -32,10 +32,11 @@ from sympy import Expr, Symbol, floor
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import per
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import Window, packed_computations, path_of
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
-from paramsym.atlas.model import Recorded, recorded
+from paramsym.atlas.model import Recorded
 from paramsym.atlas.values import Value
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
@@ -1290,6 +1291,11 @@ class Finder:
                 found[name] = low
         return found
 
+    def alone(self, form: Mapping[str, Any]) -> list[str]:
+        """Return the keys of numbers of groups of which one has other operators: nothing is copied for its heads."""
+        groups = {name for pair in self.of.pairs for name in pair}
+        return [self.of.keys[name] for name, number in form["above"].items() if number == 1 and name in groups]
+
     def alternatives(self, domain: Mapping[str, Any], value: Value) -> Iterator[Value]:
         """Yield other values of a key that its domain has."""
         found = [one for one in domain.get("words", ()) if type(one) is not type(value) or one != value]
@@ -1365,6 +1371,7 @@ def main() -> None:
                         for heads, groups, _ in finder.equal
                         if (heads, groups) in finder.of.pairs and finder.of.keys[groups] not in given
                     ]
+                    asked += [{**given, key: 1} for key in finder.alone(forms[-1]) if finder.beyond and key not in given]
                     if not given:
                         asked += finder.flags(forms[0], chosen.flags)
                         windows = {window.key: _NARROWEST[-1] for window in finder.windows}

@@ -31,8 +31,8 @@ from atlas_builder.reference import PROPERTIES, Reference, RefusedError, Seen
 from atlas_builder.rows import template_of
 from atlas_builder.told import Told, told_of
 
+from paramsym.atlas.common_keys import CENTRAL, COMMON
 from paramsym.atlas.values import Value, object_of
-from paramsym.models.family import CENTRAL, COMMON
 
 Point = dict[str, Value]
 _ABSENT = "(absent)"

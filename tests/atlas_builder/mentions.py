@@ -30,13 +30,13 @@ from atlas_builder.reference import RefusedError, config_class_of, owners_by_cla
 from atlas_builder.starts import STARTS
 from transformers.configuration_utils import _LEGACY_LAYER_TYPE_REMAP, PreTrainedConfig
 
+from paramsym.atlas.common_keys import USUAL
 from paramsym.atlas.computing import FULL, KINDS, SLIDING
 from paramsym.atlas.domain import verified
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all
 from paramsym.atlas.record import packed, parsed
 from paramsym.atlas.values import Value, frozen_value, object_of
-from paramsym.models.family import USUAL
 
 _HOME = Path(transformers.__file__).parent
 _LINEAR = object_of({"rope_type": "linear", "factor": 2.0})

@@ -11,8 +11,9 @@ from typing import Any
 
 from atlas_builder.reference import RefusedError
 
+from paramsym.atlas.building import recorded
 from paramsym.atlas.depth import Pattern, pattern_of
-from paramsym.atlas.model import Recorded, recorded
+from paramsym.atlas.model import Recorded
 from paramsym.atlas.orders import Order, tensors_of_copies
 from paramsym.errors import ConfigError, NotYetError, ParamsymError
 from paramsym.read.predicted import Predicted

@@ -12,9 +12,10 @@ import torch
 from atlas_builder.computing import with_buffers_in_place
 from atlas_builder.reference import reference_of
 
+from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import Computation, computed_types, packed_computations, path_of
 from paramsym.atlas.letters import name_of
-from paramsym.atlas.model import Recorded, recorded
+from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import plain, unpacked
 from paramsym.measure.work_conventions import CONVENTIONS
 from paramsym.read.computed import shown_as
@@ -81,14 +82,20 @@ def recorded_like(computation: Computation, model: Any, given: Mapping[str, Any]
     return stacked(numbered(found)).recording if computation.orders else folded(found)
 
 
+def layer_at(model_type: str, name: str, computation: Computation, point: Mapping[str, Any]) -> Recorded:
+    """Return the record's model of a configuration, with a computation."""
+    layer, _, _ = recorded({"model_type": model_type, **reference_of(model_type, name).arguments(point)}, name)
+    assert isinstance(layer, Recorded)
+    layer.__dict__["_computations"] = (computation,)
+    return layer
+
+
 def layers_at(
     model_type: str, name: str, computation: Computation, point: Mapping[str, Any], model: Any, given: Mapping[str, Any]
 ) -> tuple[Recorded, Played]:
     """Return the record's model with a computation, and with the reference's pass for some arguments."""
     recording = with_buffers_in_place(without_copies_of_saved(recording_of(model, (), given)), model)
-    layer, _, _ = recorded({"model_type": model_type, **reference_of(model_type, name).arguments(point)}, name)
-    assert isinstance(layer, Recorded)
-    layer.__dict__["_computations"] = (computation,)
+    layer = layer_at(model_type, name, computation, point)
     other = Played(*(getattr(layer, one) for one in ("model_type", "architecture", "values", "names", "numbers", "following")))
     other.__dict__["recording"] = recording
     return layer, other

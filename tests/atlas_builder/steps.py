@@ -1,7 +1,8 @@
 """See whether records say what the reference computes for one more position: ``PYTHONPATH=tests python -m atlas_builder.steps glm4 TYPE``.
 
 A class of the reference is recorded with a cache of earlier positions. If all conventions of FLOPs and the returned cache are those that
-the record's computation gives after these positions, its form in the file says so.
+the record's computation gives after these positions, its form in the file says so. A form of inputs that are longer than a window says what
+their pass leaves in the cache, if that is what the form of shorter inputs says of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import product
 from typing import Any
 
 import torch
-from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewritten
+from atlas_builder.passes import WORK, configuration, layer_at, layers_at, model_at, rewritten
 from transformers import DynamicCache
 
 import paramsym as ps
@@ -21,7 +22,7 @@ from paramsym.atlas.files import record_of
 from paramsym.read.recording import Recording, refs
 from paramsym.read.torch_recorder import recorded as recording_of
 
-_BATCH, _EARLIER = 2, (7, 22)
+_BATCH, _EARLIER, _LONG = 2, (7, 22), (9, 22)
 _WINDOW = 5
 """A window that is shorter than what came before."""
 
@@ -89,6 +90,37 @@ def caches(form: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Collection
     yield from (({**form, "cache": True, "kept": [[kind, *one, -1]]}, windows) for one in windows.items() for kind in kinds)
 
 
+def left(model_type: str, name: str, computation: Computation, point: Mapping[str, Any], length: int) -> str:
+    """Return how the cache after one pass over a long text differs from the reference's; nothing if it does not."""
+    try:
+        model = model_at(model_type, name, point)
+        with torch.no_grad():
+            layers = model(torch.zeros((_BATCH, length), dtype=torch.long), use_cache=True).past_key_values.layers
+        layer = layer_at(model_type, name, computation, point)
+        mine = ps.kv_cache(layer, (_BATCH, length)).total
+    except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+        return f"{type(error).__name__}: {str(error)[:160]}"
+    its = sum(one.keys.numel() + one.values.numel() for one in layers)
+    return "" if mine == its else f"{length} positions leave {mine} and not {its}"
+
+
+def leaving(model_type: str, name: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    """Say in the forms of long texts what their pass leaves in the cache; yield what was found."""
+    keys = record_of(model_type)["classes"][name]["keys"]
+    known = next((one for one in entry["forms"] if one.get("step") and one.get("kept")), None)
+    for form in entry["forms"]:
+        windows = {key for _, key, _, _, _, beyond in form.get("windows", ()) if beyond}
+        if known is None or form["cache"] is not False or not windows:
+            continue
+        one = {**form, "cache": True, "kept": known["kept"]}
+        computation = formed(entry["inputs"], one)
+        tried = product(points(form, keys, windows), _LONG)
+        said = next((wrong for each in tried if (wrong := left(model_type, name, computation, *each))), "")
+        if not said:
+            form.update(one)
+        yield f"{model_type} {name} {form['held']} beyond {windows}: {said or 'leaves what is said'}"
+
+
 def stepped(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
     """Say in the forms of a type's classes which of them have steps, and keep keys and values; yield what was found."""
     for name, entry in classes.items():
@@ -106,6 +138,7 @@ def stepped(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
                         form.update(one, step=True)
                         break
             yield f"{model_type} {name} {form['held']}: {said or 'steps'}"
+        yield from leaving(model_type, name, entry)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from strategies import assert_value
 from sympy import Symbol
 
 from paramsym import A, Dense, F, H, L, LayerNorm, N, P, T, V, cat, per  # noqa: F401 - repr is evaluated with them in scope
+from paramsym.atlas.published import Claim
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 from paramsym.models import Bert, family_of
 from paramsym.models.bert_blocks import Activated, BertEmbeddings, Predictions  # noqa: F401 - as above
-from paramsym.models.published import Claim
 
 BASE = 2 * F * H * L + F * L + 4 * H**2 * L + H**2 + 9 * H * L + H * P + H * T + H * V + 3 * H
 ARCHITECTURES = family_of("bert").architectures

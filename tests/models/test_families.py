@@ -11,9 +11,10 @@ from oracles.families import NEEDED
 from strategies import assert_value
 
 import paramsym as ps
+from paramsym.atlas.common_keys import CENTRAL, COMMON
+from paramsym.atlas.published import Claim
 from paramsym.models import FAMILIES, family_of, model_types
-from paramsym.models.family import CENTRAL, COMMON, Family
-from paramsym.models.published import Claim
+from paramsym.models.family import Family
 
 READERS = [family_of(model_type) for model_type in model_types()]
 MODELS = list(dict.fromkeys(reader.model for reader in READERS))

@@ -8,10 +8,11 @@ from sympy import Symbol
 
 import paramsym as ps
 from paramsym import models
+from paramsym.atlas.common_keys import COMMON, USUAL
+from paramsym.atlas.values import LARGEST, shown, whole
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
-from paramsym.models.family import COMMON, USUAL
-from paramsym.models.key_kinds import LARGEST, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
+from paramsym.models.key_kinds import Flag, Listed, Pair, Size, Sizes, Word
 
 FIRST, SECOND, BOTH = Symbol("first"), Symbol("second"), Symbol("both")
 

@@ -8,6 +8,7 @@ from sympy import Expr
 
 import paramsym as ps
 from paramsym import A, F, H, L, LayerNorm, N, P, TransposedDense, V, cat, per  # noqa: F401 - repr is evaluated with these in scope
+from paramsym.atlas.published import Claim
 from paramsym.errors import ArgumentError, DivisibilityError
 from paramsym.models import Gpt2, family_of
 from paramsym.models.blocks import (
@@ -15,7 +16,6 @@ from paramsym.models.blocks import (
     PreNorm,  # noqa: F401 - repr is evaluated with it in scope
 )
 from paramsym.models.gpt import FusedAttention  # noqa: F401 - repr is evaluated with these in scope
-from paramsym.models.published import Claim
 
 BASE = 12 * H**2 * L + 13 * H * L + H * P + H * V + 2 * H
 ARCHITECTURES = family_of("gpt2").architectures

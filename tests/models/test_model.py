@@ -8,11 +8,11 @@ import pytest
 from sympy import Rational, symbols
 
 import paramsym as ps
+from paramsym.atlas.published import published_in
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import family_of, model_types
 from paramsym.models.key_kinds import Fixed, Flag, Function, Key, Limit, Names, Real, Several, Size, Whole, Words
 from paramsym.models.model import Model, classes, family, key
-from paramsym.models.published import published_in
 
 DECLARED = sorted({reader.model for reader in map(family_of, model_types())}, key=lambda model: model.__name__)
 

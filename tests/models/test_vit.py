@@ -8,10 +8,10 @@ from sympy import Expr, floor
 
 import paramsym as ps
 from paramsym import A, C, D, F, H, K, L, N, W, cat, dims, per  # noqa: F401 - repr is evaluated with the letters in scope
+from paramsym.atlas.published import Claim
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import Vit, family_of
 from paramsym.models.patches import Embeddings
-from paramsym.models.published import Claim
 
 BLOCKS = L * (2 * F * H + F + 4 * H**2 + 9 * H)
 BASE = C * H * K**2 + H + H + (W**2 / K**2 + 1) * H + BLOCKS + 2 * H

@@ -12,7 +12,7 @@ _NO_GROUPS = "as many key/value heads as query heads, if given, are no groups fo
 _STEPS = "a norm that the reference writes out step by step is a norm for the family, and several operators for the record"
 KNOWN = {
     ("CohereModel CohereForCausalLM", "letter formula count explanation"): _NO_GROUPS,
-    ("CohereModel CohereForCausalLM", "FLOPs kept"): _STEPS,
+    ("CohereModel CohereForCausalLM", "FLOPs kept memory"): _STEPS,
     ("Starcoder2ForTokenClassification Starcoder2ForSequenceClassification", "cache"): (
         "the reference returns no cache with labels: the record is right"
     ),

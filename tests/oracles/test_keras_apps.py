@@ -13,9 +13,9 @@ from frameworks import entries, imported
 from recorded import rows
 
 import paramsym as ps
+from paramsym.atlas.published import KERAS
 from paramsym.measure.walk import applied
 from paramsym.models import FAMILIES
-from paramsym.models.published import KERAS
 from paramsym.testing.running import largest_difference
 
 HOMES = {home: classes.split() for home, (classes, _) in FAMILIES.items() if home.startswith("applications.")}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from paramsym.algebra.size import Dim, canonical
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import LayerScale, Map, standardised
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 

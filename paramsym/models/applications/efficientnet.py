@@ -6,11 +6,11 @@ Reference: ``keras.applications.EfficientNetB0`` to ``EfficientNetB7``.
 from __future__ import annotations
 
 from paramsym.algebra.size import Dim
+from paramsym.atlas.published import published_in
 from paramsym.layers.normalization import Normalization
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.scaled import Scaled, Stage
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.efficientnet import B0
 from paramsym.models.vision.widths import divisible, scaled

@@ -8,10 +8,10 @@ from __future__ import annotations
 from sympy import Max, Rational, floor
 
 from paramsym.algebra.size import Dim, canonical
+from paramsym.atlas.published import published_in
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.models.applications.drawing import Map, standardised
 from paramsym.models.applications.scaled import Scaled, Stage
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.widths import scaled
 

@@ -5,9 +5,9 @@ Reference: ``keras.applications.InceptionV3``, ``InceptionResNetV2``; torchvisio
 
 from __future__ import annotations
 
+from paramsym.atlas.published import published_in
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map, ScaledSum, layer
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.branches import INCEPTION_V3, Kernel, Route
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paramsym.algebra.size import canonical
+from paramsym.atlas.published import published_in
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.mobilenet_v2 import TABLE_2
 from paramsym.models.vision.widths import Ratio, divisible, down, last_width, scaled

@@ -7,11 +7,11 @@ from typing import TypeAlias
 from sympy import Rational
 
 from paramsym.algebra.size import canonical
+from paramsym.atlas.published import published_in
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.mobilenet_v3 import TABLES
 from paramsym.models.vision.widths import Ratio, divisible, last_width, ratio, scaled

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.atlas.published import published_in
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.widths import down
 

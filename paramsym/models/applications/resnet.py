@@ -9,9 +9,9 @@ Reference: ``keras.applications.ResNet50`` to ``ResNet152V2``; torchvision's, wi
 from __future__ import annotations
 
 from paramsym.algebra.size import Dim, canonical
+from paramsym.atlas.published import published_in
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 EPS = 1.001e-5

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from paramsym.algebra.size import canonical
+from paramsym.atlas.published import published_in
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 from paramsym.models.vision.vgg import VGG16, Widths
 from paramsym.models.vision.widths import down

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from paramsym.atlas.published import published_in
 from paramsym.models.applications.application import Application
 from paramsym.models.applications.drawing import Map
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import named
 
 _BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 1024))

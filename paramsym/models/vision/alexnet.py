@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -14,7 +15,6 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Classifier, named
 
 

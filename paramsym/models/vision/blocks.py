@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast, 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, Shape, conditions_are_asked, text
 from paramsym.algebra.symbols import B, W, dims
+from paramsym.atlas.published import KERAS, Claim
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.fields import hints_of
 from paramsym.core.layer import Layer, Part, Tensor
@@ -27,7 +28,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
-from paramsym.models.published import KERAS, Claim
 from paramsym.models.vision.widths import ratio
 from paramsym.naming import nearest
 from paramsym.program import Own, Value, apply, axes, rearrange, reduce

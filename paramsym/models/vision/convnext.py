@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -15,7 +16,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
 from paramsym.models.images import ChannelsFirst
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import EXACT_GELU, LAYERS, Coloured, named, remembered
 from paramsym.program import Own, Value
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, F, H, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import LeakyReLU, Sigmoid, Tanh
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, named
 from paramsym.program import Own, Value, apply, axes, rearrange
 

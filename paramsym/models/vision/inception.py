@@ -8,6 +8,7 @@ from typing import Any
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -18,7 +19,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.images import pair
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import DEVIATION, MEAN, RELU, Averaged, Coloured, named, remembered
 from paramsym.models.vision.branches import GOOGLENET, INCEPTION_V3, Branches, Kernel, Route, inception_v1
 from paramsym.program import Value, join, take

@@ -9,6 +9,7 @@ from sympy import Expr, Rational
 
 from paramsym.algebra.size import Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import B, C, D, N, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import SiLU, Tanh
@@ -17,7 +18,6 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import CHANNELS, EXACT_GELU, LAYERS, Coloured, check_extents, conv_norm, named, remembered
 from paramsym.models.vision.inverted import SqueezeExcitation, mbconv
 from paramsym.models.vision.widths import Ratio, scaled_down

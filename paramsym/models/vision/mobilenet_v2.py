@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import ReLU6
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Classifier, conv_norm, in_row, named, remembered
 from paramsym.models.vision.inverted import inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, last_width, scaled

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import Hardsigmoid, Hardswish
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Classifier, Norm, conv_norm, named, remembered
 from paramsym.models.vision.inverted import SqueezeExcitation, inverted, residual
 from paramsym.models.vision.widths import Ratio, divisible, down, scaled

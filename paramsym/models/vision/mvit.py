@@ -9,6 +9,7 @@ from typing import Any
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, Shape, canonical, product, same
 from paramsym.algebra.symbols import A, B, H, N, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Runs, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
@@ -18,7 +19,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder
 from paramsym.models.images import behind
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import LAYERS, Coloured, Videos, check_extents, mlp, named, remembered
 from paramsym.models.vision.multiscale import EPS, Attention, distances, largest, pooled
 from paramsym.program import Own, Value, rearrange, take

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import C, F, N, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.reshaping import Flatten
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, conv_norm, named, remembered
 from paramsym.models.vision.detection import Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, axes, resample

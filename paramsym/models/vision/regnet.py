@@ -8,9 +8,9 @@ from typing import Any
 
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, CHANNELS, RELU, Averaged, Coloured, Projected, conv_norm, named, remembered
 from paramsym.models.vision.inverted import SqueezeExcitation
 from paramsym.models.vision.widths import Ratio, nearest_whole, scaled

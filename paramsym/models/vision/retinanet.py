@@ -8,11 +8,11 @@ from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import C, N, W, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import GroupNorm
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
 from paramsym.models.vision.detection import Backbone, OneStage, head, plain, pyramid
 from paramsym.program import Own, Value, apply

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, divides, per
 from paramsym.algebra.symbols import N, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Coloured, conv_norm, in_row, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -15,7 +16,6 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Coloured, named
 from paramsym.program import Own, Value, join, rearrange
 

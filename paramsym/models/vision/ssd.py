@@ -10,6 +10,7 @@ from math import inf
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
@@ -17,7 +18,6 @@ from paramsym.layers.activation import ReLU6
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, conv_norm, in_row, named, numbered, remembered
 from paramsym.models.vision.detection import OneStage, in_rows
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.algebra.symbols import H, N, dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
@@ -18,7 +19,6 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder, Residual
 from paramsym.models.images import Merging
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import HEADS, LAYERS, RELU, Coloured, mlp, named, remembered
 from paramsym.models.vision.widths import Ratio, scaled_down
 from paramsym.models.vision.windows import Attention

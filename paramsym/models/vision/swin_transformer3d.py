@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import dims
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Block
 from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.images import filled
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Videos, named
 from paramsym.models.vision.swin_transformer import SwinStages
 from paramsym.program import Own, Value, rearrange, reduce

@@ -8,13 +8,13 @@ from dataclasses import KW_ONLY, dataclass
 from paramsym.algebra.convolution import over
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, N, W
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Pictures, conv_norm, in_row, named, remembered
 from paramsym.models.vision.widths import down
 from paramsym.program import Own, Value, apply, axes, join, pad

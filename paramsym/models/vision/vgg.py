@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
@@ -20,7 +21,6 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import RELU, Classifier, named
 
 Widths: TypeAlias = tuple[tuple[Dim, ...], ...]

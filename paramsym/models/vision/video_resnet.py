@@ -8,6 +8,7 @@ from typing import Literal
 
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import N
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm3d
@@ -15,7 +16,6 @@ from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
 from paramsym.models.blocks import Holder
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import BLOCKS, RELU, Averaged, Videos, conv_norm, in_row, named, remembered
 from paramsym.models.vision.branches import GOOGLENET, Branches, inception_v1
 from paramsym.program import Own, Value, apply, reduce

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, Shape, canonical, divides
 from paramsym.algebra.symbols import A, B, F, H, K, L, N, W
+from paramsym.atlas.published import published_in
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.activation import Tanh
@@ -16,7 +17,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder, Residual
 from paramsym.models.images import behind, in_row
-from paramsym.models.published import published_in
 from paramsym.models.vision.blocks import Coloured, check_extents, mlp, named, remembered
 from paramsym.program import Own, Value, take
 

@@ -1,9 +1,12 @@
-"""Keys that every configuration of transformers may carry, and what they mean for the tensors."""
+"""Keys that every configuration of transformers may carry, what they mean for the tensors, and the number of labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from paramsym.atlas.values import refused, shown, whole
+from paramsym.errors import ConfigError
 
 CENTRAL = frozenset({"model_type", "architectures", "num_labels", "id2label", "label2id"})
 """Keys that mean the same in every family and are read in one place."""
@@ -42,3 +45,32 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     "per_layer_config": ({}, None),
 }
 """Keys that change no tensor at these values; at other values they could, and a family that reads them lists them among its keys."""
+
+
+def labels_of(config: Mapping[str, Any]) -> int | None:
+    """Return the number of labels: ``num_labels``, else how many ``id2label`` names; None if a configuration has neither.
+
+    Raises:
+        ConfigError: an impossible number of labels, or names that are not an object from numbers to labels.
+
+    >>> labels_of({"id2label": {"0": "no", "1": "yes"}}), labels_of({})
+    (2, None)
+    """
+    if config.get("num_labels") is not None:
+        return whole(config["num_labels"], "num_labels", 0)
+    names = config.get("id2label")
+    if names is None:
+        return None
+    if not isinstance(names, Mapping):
+        raise refused(names, "id2label", "an object from numbers to labels")
+    return len({_label_number(number) for number in names})
+
+
+def _label_number(key: object) -> int:
+    """Read a key of ``id2label``: JSON has string keys only, so the reference reads numbers back from strings."""
+    try:
+        if isinstance(key, int | str):
+            return int(key)
+    except ValueError:
+        pass
+    raise ConfigError(f"id2label has the key {shown(key)}; wanted whole numbers.")

@@ -1,4 +1,4 @@
-"""Published sizes and counts: rows of a data file beside a family's module, read when they are first used.
+"""Published sizes and counts, read when they are first used: rows beside a family's module, and configurations of recorded types.
 
 A row gives a published ``name``, constructor arguments by column, and a published count: ``count`` parameters of its ``class`` in the
 reference, from ``source``. An empty cell is left out. Further rows of one name hold further counts. A tuple is in brackets, with spaces
@@ -8,11 +8,13 @@ between its entries; an exact fraction is 3/4. A column such as ``vision_config.
 from __future__ import annotations
 
 import csv
+import json
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any
 
 from sympy import Rational
@@ -54,14 +56,14 @@ class Claim:
 class Published(Mapping[str, Mapping[str, Any]]):
     """The constructor arguments of each published name, from a data file that is read once; with ``of``, only the rows of this class."""
 
-    name: str
+    file: str
     of: str
     inside: Mapping[str, Callable[..., Any]]
 
     @cached_property
     def rows(self) -> list[dict[str, str]]:
         """The rows, each without its empty cells."""
-        data = pkgutil.get_data(__package__ or "", f"{self.name.replace('.', '/')}.csv") or b""
+        data = pkgutil.get_data("paramsym", self.file) or b""
         rows = [{column: cell for column, cell in row.items() if cell} for row in csv.DictReader(data.decode().splitlines())]
         return [row for row in rows if not self.of or row["class"] == self.of]
 
@@ -118,8 +120,31 @@ def published_in(name: str, of: str = "", **inside: Callable[..., Any]) -> tuple
     >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count
     (2, 6738415616)
     """
-    published = Published(name, of, inside)
+    published = Published(f"models/{name.replace('.', '/')}.csv", of, inside)
     return published, Claims(published)
+
+
+@dataclass(frozen=True)
+class PublishedRecord(Claim):
+    """A published number of a recorded type, with the configuration that has it."""
+
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@cache
+def published_records() -> Mapping[str, PublishedRecord]:
+    """Return the published configurations of recorded types by their names, with the classes that were published.
+
+    >>> smol = published_records()["HuggingFaceTB/SmolLM3-3B"]
+    >>> smol.config["model_type"], smol.counts, smol.count
+    ('smollm3', 'SmolLM3ForCausalLM', 3075098624)
+    """
+    listed = json.loads(files("paramsym.atlas").joinpath("data", "published.json").read_bytes())
+    return {
+        name: PublishedRecord(name, one["count"], SOURCES[one["source"]], one["class"], config={"model_type": model_type, **one["config"]})
+        for model_type, names in listed.items()
+        for name, one in names.items()
+    }
 
 
 def _value(cell: str) -> Any:
