@@ -98,17 +98,26 @@ class Answer(Printed):
 class Reconciliation(Several[Answer]):
     """The answers, the simplest first; empty, and false, if no short explanation was found.
 
-    ``counted`` is the count of the layer, ``claim`` the claimed number.
+    ``counted`` is the count of the layer, ``claim`` the claimed number. ``undecided`` are equally simple answers that a rounded claim fits
+    and does not tell apart, so that none of them is a reason.
     """
 
     subject: str
     counted: int | None
     claim: str
     answers: tuple[Answer, ...]
+    undecided: tuple[Answer, ...] = ()
 
     def __str__(self) -> str:
         if self.answers:
             return "\n".join(str(answer) for answer in self.answers)
+        if self.undecided:
+            named = "; ".join(answer.readings[0].words for answer in self.undecided[:_SHOWN])
+            more = len(self.undecided) - _SHOWN
+            return (
+                f"no one reason found for {self._against}: {len(self.undecided)} equally simple edits fit a claim that is rounded so, and"
+                f" nothing tells them apart ({named}{f'; and {more} more' if more > 0 else ''})"
+            )
         return f"no short explanation found for {self._against}"
 
     @property

@@ -24,6 +24,7 @@ from paramsym.analysis.named import named
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.arithmetic import left_between, probable_form, spelt_out, with_products
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
+from paramsym.analysis.reconcile.evidence import told_apart
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
@@ -132,9 +133,7 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, units)
     shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
     if shares:
-        alone = _clearest(
-            [Reconciliation(subject.name, subject.count, one.words, tuple(_of_number(subject, one, share=True)[:_MOST])) for one in shares]
-        )
+        alone = _clearest([_answered(subject, one.words, _of_number(subject, one, share=True)) for one in shares])
         return Row(name, sized, alone, shares[0])
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
@@ -151,7 +150,13 @@ def _in_letters(sized: Counted, formula: Any, meaning: Meaning) -> Reconciliatio
 
 
 def _in_numbers(subject: Subject, said: Claim, meaning: Meaning) -> Reconciliation:
-    return Reconciliation(subject.name, subject.count, said.words, told(_answers(subject, said)[:_MOST], meaning))
+    found = _answered(subject, said.words, _answers(subject, said))
+    return replace(found, answers=told(found.answers, meaning))
+
+
+def _answered(subject: Subject, words: str, found: list[Answer]) -> Reconciliation:
+    answers, undecided = told_apart(found)
+    return Reconciliation(subject.name, subject.count, words, tuple(answers[:_MOST]), tuple(undecided[:_MOST]))
 
 
 def _clearest(found: list[Reconciliation]) -> Reconciliation:

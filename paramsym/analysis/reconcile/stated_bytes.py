@@ -26,6 +26,7 @@ from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 _VOCABULARY = BY_NAME["V"].symbol
 _DISTRIBUTED = re.compile(r"format (gguf-q8_0|gguf-q6_k|gptq|awq)")  # whole files that people share; others are made when a model is loaded
 _UNUSUAL = 1.4  # the cost of a file that has no usual format
+_MOST = 3  # files that have a claimed size
 _CLOSE = 400  # sizes are told apart by this part of them
 _HEADER = 10**6  # the most bytes that names and shapes add to a file, and at most a hundredth,
 _NAME = 400  # the most bytes of a name and a shape in the header
@@ -71,7 +72,7 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:
     """Return the files that have a claimed size, the usual ones first, and of them the nearest.
 
-    Beside the numbers, a file has a header of names and shapes.
+    Beside the numbers, a file has a header of names and shapes. A file without a usual format is one only if no usual file has the size.
     """
     found: dict[int, tuple[tuple[bool, bool, bool, int], Answer]] = {}
     tensors = sum(subject.value(Polynomial.product(line.stored)) for line in subject.root.lines)
@@ -86,7 +87,8 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
                 answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), value=edit.value)
                 apart = abs(size - said.value) * _CLOSE // said.value
                 found[size] = (said is not stated, size < said.low, edit.cost >= _UNUSUAL, apart), answer
-    return [answer for _, answer in sorted(found.values(), key=lambda one: one[0])]
+    ranked = sorted(found.values(), key=lambda one: one[0])
+    return [answer for place, answer in ranked if place[:3] == ranked[0][0][:3]][:_MOST]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:
