@@ -71,10 +71,11 @@ class Answer(Printed):
 
     @property
     def _caution(self) -> str:
-        edits = len(self.readings[0].edits)
-        if edits > 2:
-            return f" (with {edits} edits, expect {self.chance:.2g} such answers by chance)"
-        if self.value is not None and self.chance >= _UNCERTAIN:
+        edits = self.readings[0].edits
+        if len(edits) > 2:
+            return f" (with {len(edits)} edits, expect {self.chance:.2g} such answers by chance)"
+        product = any(edit.copies for edit in edits)  # few numbers are 8 times a rounded one
+        if self.value is not None and self.chance >= _UNCERTAIN and not product:
             return f" (the claim is rounded: expect {self.chance:.2g} such answers by chance)"
         return ""
 
@@ -115,8 +116,8 @@ class Reconciliation(Several[Answer]):
             named = "; ".join(answer.readings[0].words for answer in self.undecided[:_SHOWN])
             more = len(self.undecided) - _SHOWN
             return (
-                f"no one reason found for {self._against}: {len(self.undecided)} equally simple edits fit a claim that is rounded so, and"
-                f" nothing tells them apart ({named}{f'; and {more} more' if more > 0 else ''})"
+                f"no one reason found for {self._against}: rounded so, a claim fits about {self.undecided[0].chance:.1g} such edits by"
+                f" chance, and this one fits {len(self.undecided)} ({named}{f'; and {more} more' if more > 0 else ''})"
             )
         return f"no short explanation found for {self._against}"
 

@@ -7,35 +7,50 @@ from collections.abc import Sequence
 from paramsym.analysis.reconcile.answers import Answer
 
 _EXPECTED = 1  # from this number of hits by chance on, one hit is no evidence
-_SEVERAL = 3  # the fewest of such hits that nothing tells apart
-_ALIKE = 20  # differences are told apart by this part of them
+_SEVERAL = 3  # the fewest of such differences that nothing tells apart
+_ALIKE = 500  # nearly equal differences differ by less than this part,
+_FARTHER = 1.5  # and the less simple one is hit by chance so many times more often
 
 
 def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Return the answers to keep, and those that a rounded claim fits without telling them apart, so that none of them is a reason.
 
-    Of nearly equal differences the simplest is kept. What one expects by chance is left out beside a better answer, and another size
-    without a known habit beside any.
+    Of nearly equal differences the simplest is kept. What one expects by chance is left out beside a better answer; and another size
+    without a known habit beside an answer that is as rare.
     """
     if all(answer.value is None for answer in answers):
         return list(answers), []
     kept: list[Answer] = []
     for answer in answers:
-        if answer.known and not any(_same(answer, earlier) for earlier in kept):
+        rare = answer.known or all(answer.chance < earlier.chance for earlier in kept)
+        if rare and not any(_farther(answer, earlier) for earlier in kept):
             kept.append(answer)
     expected = [answer for answer in kept if _expected(answer)]
+    better = [answer for answer in kept if answer not in expected]
     if not expected or expected[0] is not kept[0]:
-        return [answer for answer in kept if answer not in expected] or list(answers[:1]), []
-    if len(expected) < _SEVERAL:
+        return better, []
+    if len(_apart(expected)) < _SEVERAL:
         return kept, []
-    return [answer for answer in kept if answer not in expected], expected
+    return [answer for answer in better if answer.known], expected
 
 
-def _same(one: Answer, other: Answer) -> bool:
-    """Whether a rounded claim cannot tell two answers apart; files are told apart by their bytes."""
-    values = one.value, other.value
-    files = any(edit.unit for answer in (one, other) for edit in answer.readings[0].edits)
-    return None not in values and not files and abs(values[0] - values[1]) * _ALIKE < abs(values[1])
+def _apart(answers: Sequence[Answer]) -> list[Answer]:
+    """Return answers with differences of their own."""
+    apart: list[Answer] = []
+    for answer in answers:
+        if not any(_near(answer, earlier) for earlier in apart):
+            apart.append(answer)
+    return apart
+
+
+def _farther(one: Answer, other: Answer) -> bool:
+    """Whether an answer is nearly another one, and less simple; files are told apart by their bytes."""
+    own = any(edit.unit or edit.asked for edit in one.readings[0].edits)
+    return not own and one.chance > _FARTHER * other.chance and _near(one, other)
+
+
+def _near(one: Answer, other: Answer) -> bool:
+    return one.value is not None and other.value is not None and abs(one.value - other.value) * _ALIKE <= abs(other.value)
 
 
 def _expected(answer: Answer) -> bool:
