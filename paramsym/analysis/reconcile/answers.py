@@ -15,6 +15,7 @@ from paramsym.render.printed import Printed
 from paramsym.render.table import Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
+_LONGEST = 200  # the most characters of a term in a line of text; ``term`` and the table have all of it
 _SHOWN = 3  # the most readings of one term in a line of text
 
 
@@ -86,7 +87,8 @@ class Answer(Printed):
             return f"{written(self.term)}: {self.words}"
         value = f"{self.difference if self.value is None else self.value:+d}"
         spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # the words contain the claim's own arithmetic
-        return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
+        term = "" if spelled_out else written(self.term)
+        return f"{value} = {term}: {self.words}" if 0 < len(term) <= _LONGEST else f"{value}: {self.words}"
 
     def to_latex(self) -> str:
         """Return the difference and its term as LaTeX; they are about equal where the claim is rounded."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from paramsym.analysis.reconcile.answers import Answer
 
 _EXPECTED = 1  # from this number of hits by chance on, one hit is no evidence
+_FEW = 2  # up to this number, the simplest hits are believed before others
 _SEVERAL = 3  # the fewest of such differences that nothing tells apart
 _ALIKE = 500  # nearly equal differences differ by less than this part,
 _FARTHER = 1.5  # and the less simple one is hit by chance so many times more often
@@ -15,8 +16,9 @@ _FARTHER = 1.5  # and the less simple one is hit by chance so many times more of
 def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Return the answers to keep, and those that a rounded claim fits without telling them apart, so that none of them is a reason.
 
-    Of nearly equal differences the simplest is kept. What one expects by chance is left out beside a better answer; and another size
-    without a known habit beside an answer that is as rare.
+    Of nearly equal differences the simplest is kept. What one expects by chance is left out beside a better answer, and another size
+    without a known habit beside an answer that is as rare. Of several answers that one expects, the simplest are kept if few are as simple
+    and give the claim without a number cut off.
     """
     if all(answer.value is None for answer in answers):
         return list(answers), []
@@ -27,10 +29,13 @@ def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
             kept.append(answer)
     expected = [answer for answer in kept if _expected(answer)]
     better = [answer for answer in kept if answer not in expected]
-    if not expected or expected[0] is not kept[0]:
+    if any(answer.readings[0].edits for answer in better) and (not expected or expected[0] is not kept[0]):
         return better, []
     if len(_apart(expected)) < _SEVERAL:
         return kept, []
+    plain = [answer for answer in expected if not answer.readings[0].note and answer.chance <= min(_FEW, expected[0].chance)]
+    if plain and len(_apart(plain)) < _SEVERAL:
+        return [answer for answer in kept if answer in plain or (answer in better and answer.known)], []
     return [answer for answer in better if answer.known], expected
 
 

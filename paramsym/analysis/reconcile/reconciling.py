@@ -29,7 +29,7 @@ from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
-from paramsym.analysis.reconcile.relative import neural, relative
+from paramsym.analysis.reconcile.relative import implied_speed, neural, relative, used_speed
 from paramsym.analysis.reconcile.resizing import impossible, other_sizes, symbols_of
 from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject, cached
@@ -128,12 +128,15 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
-    units = neural(sized, claim)
-    if units is not None:
-        return Row(name, sized, units)
+    for compared in (neural, used_speed):
+        other = compared(sized, claim)
+        if other is not None:
+            return Row(name, sized, other)
     shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
     if shares:
         alone = _clearest([_answered(subject, one.words, _of_number(subject, one, share=True)) for one in shares])
+        if not alone:
+            alone = replace(alone, answers=implied_speed(sized, claim, shares[0]))
         return Row(name, sized, alone, shares[0])
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):

@@ -17,7 +17,9 @@ def test_many_edits_fit_two_digits() -> None:
     found = ps.reconcile(ps.load("mobilenet_v2"), "3.4M")
     assert not found
     assert len({answer.value for answer in found.undecided}) >= 3
-    assert str(found).startswith("no one reason found for 3.4M against 3,504,872 of MobileNetV2: rounded so, a claim fits about 2 such edits")
+    assert str(found).startswith(
+        "no one reason found for 3.4M against 3,504,872 of MobileNetV2: rounded so, a claim fits about 2 such edits"
+    )
 
 
 @cases(0)
