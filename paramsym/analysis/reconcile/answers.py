@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, Integer
 
@@ -12,7 +13,7 @@ from paramsym.analysis.wording import written
 from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
 from paramsym.render.printed import Printed
-from paramsym.render.table import Table
+from paramsym.render.table import Cell, Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
 _LONGEST = 200  # the most characters of a term in a line of text; ``term`` and the table have all of it
@@ -128,6 +129,16 @@ class Reconciliation(Several[Answer]):
         return self.claim + ("" if self.counted is None else f" against {self.counted:,}") + f" of {self.subject}"
 
     def table(self) -> Table:
-        """Return the answers as a table: difference, term, reading."""
-        rows = tuple((answer.difference, answer.term, str(reading)) for answer in self.answers for reading in answer.readings)
-        return Table(("difference", "term", "reading"), rows, (), self._against, PAPER)
+        """Return the answers as a table: difference, term if one has letters, readings."""
+        rows: list[tuple[Cell, ...]] = []
+        lettered = not self.answers or any(not isinstance(answer.term, Integer) for answer in self.answers)
+        for answer in self.answers:
+            for place, reading in enumerate(answer.readings):
+                cells = (answer.difference, answer.term) if place == 0 else (None, None)  # the same again
+                rows.append((*cells[: 1 + lettered], str(reading)))
+        header = ("difference", "term", "reading") if lettered else ("difference", "reading")
+        return Table(header, tuple(rows), (), self._against, PAPER)
+
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX, and a sentence if there is no answer."""
+        return super().to_latex(**options) if self.answers else latex.words(str(self))
