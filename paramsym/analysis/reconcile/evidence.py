@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from paramsym.analysis.reconcile.answers import Answer
 
 _EXPECTED = 1  # from this number of hits by chance on, one hit is no evidence
+_ANYTHING = 6  # from this number on, an edit of this kind gives nearly every claim
+_MOST = 3  # known answers to a rounded claim
 _FEW = 2  # up to this number, the simplest hits are believed before others
 _SEVERAL = 3  # the fewest of such differences that nothing tells apart
 _ALIKE = 500  # nearly equal differences differ by less than this part,
@@ -29,14 +31,23 @@ def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
             kept.append(answer)
     expected = [answer for answer in kept if _expected(answer)]
     better = [answer for answer in kept if answer not in expected]
-    if any(answer.readings[0].edits for answer in better) and (not expected or expected[0] is not kept[0]):
-        return better, []
-    if len(_apart(expected)) < _SEVERAL:
-        return kept, []
-    plain = [answer for answer in expected if not answer.readings[0].note and answer.chance <= min(_FEW, expected[0].chance)]
-    if plain and len(_apart(plain)) < _SEVERAL:
-        return [answer for answer in kept if answer in plain or (answer in better and answer.known)], []
+    if better and better[0] is kept[0] and not _rounded_up(better[0]):
+        return _first(better), []
+    likely = [answer for answer in expected if answer.chance < _ANYTHING]
+    if len(_apart(likely)) >= _SEVERAL:
+        likely = [answer for answer in likely if not answer.readings[0].note and answer.chance <= min(_FEW, expected[0].chance)]
+    if likely and len(_apart(likely)) < _SEVERAL:
+        return _first([answer for answer in kept if answer in likely or answer in better]), []
     return [answer for answer in better if answer.known], expected
+
+
+def _first(answers: list[Answer]) -> list[Answer]:
+    return [*[answer for answer in answers if answer.known][:_MOST], *(answer for answer in answers if not answer.known)]
+
+
+def _rounded_up(answer: Answer) -> bool:
+    """Whether the count itself gives the claim if it was rounded up, which few people do."""
+    return answer.term == 0 and isinstance(answer.difference, int) and answer.difference > 0
 
 
 def _apart(answers: Sequence[Answer]) -> list[Answer]:

@@ -40,7 +40,7 @@ from paramsym.analysis.reconcile.worded import agreeing, in_units_of_1024, in_wo
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
 _TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
-_OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})
+_OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})  # with few digits, nobody counts these in units of 1024
 _FILE = Fraction(3, 2)  # an exact number that is larger than this part of the parameters may be the bytes of a file
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
 _OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
@@ -223,8 +223,8 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
             return found
         stated = loose
     found = [agreeing(subject, stated)] if stated.bent(subject.count) else []
-    units = [in_units_of_1024(subject, stated)] if in_units and not found else []
-    found += units if subject.unit not in _OF_THOUSANDS else []
+    if in_units and not found and subject.unit not in _OF_THOUSANDS:
+        found = [in_units_of_1024(subject, stated)]
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(total_with(subject, hit)))]
@@ -233,9 +233,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     hits.sort(key=lambda hit: (not hit.known, hit.cost))
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
-    found += in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
-    # These are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
-    return found + (units if subject.unit in _OF_THOUSANDS else [])
+    return found + in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
 
 
 def _search_of(subject: Subject) -> EditSearch:

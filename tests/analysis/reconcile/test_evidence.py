@@ -54,3 +54,18 @@ def test_near_numbers_of_two_reasons_stay() -> None:
 def test_a_product_is_no_rounded_number() -> None:
     """8x7B is eight times a number of one digit, so that chance does not fit it as it fits 56B."""
     assert "by chance" not in str(ps.reconcile(ps.load("mistralai/Mixtral-8x7B-v0.1"), "8x7B"))
+
+
+@pytest.mark.parametrize(("name", "claim"), [("xlm-roberta-base", "270M"), ("meta-llama/Llama-2-7b-hf", "6.2B")])
+def test_what_nearly_every_claim_has_is_no_reason(name: str, claim: str) -> None:
+    """A query left out is one of a dozen edits as simple; and nobody counts 278 million parameters as 270 in units of 1024."""
+    answers = ps.reconcile(ps.load(name), claim)
+    assert "1024" not in str(answers)
+    assert all(answer.chance < 6 for answer in answers)
+
+
+@pytest.mark.parametrize(("name", "claim"), [("resnet50", "25.5M"), ("google/vit-base-patch16-224", "86M"), ("albert-base-v2", "11M")])
+def test_a_number_cut_off_needs_no_other_reason(name: str, claim: str) -> None:
+    """25,557,032, 86,567,656 and 11,683,584 are cut off; what one expects by chance is left out."""
+    answers = ps.reconcile(ps.load(name), claim)
+    assert ["cut off" in str(answer) for answer in answers] == [True]
