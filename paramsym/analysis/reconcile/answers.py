@@ -119,7 +119,7 @@ class Reconciliation(Several[Answer]):
             named = "; ".join(answer.readings[0].words for answer in self.undecided[:_SHOWN])
             more = len(self.undecided) - _SHOWN
             return (
-                f"no one reason found for {self._against}: rounded so, a claim fits about {self.undecided[0].chance:.1g} such edits by"
+                f"no one reason found for {self._against}: rounded so, a claim fits about {self.undecided[0].chance:.0f} such edits by"
                 f" chance, and this one fits {len(self.undecided)} ({named}{f'; and {more} more' if more > 0 else ''})"
             )
         return f"no short explanation found for {self._against}"

@@ -8,6 +8,7 @@ from paramsym.analysis.reconcile.answers import Answer
 
 _EXPECTED = 1  # from this number of hits by chance on, one hit is no evidence
 _ANYTHING = 6  # from this number on, an edit of this kind gives nearly every claim
+_RARE, _OFTEN = 0.1, 3  # below this number of hits, an answer is good evidence; one that is hit so many times as often is much weaker
 _MOST = 3  # known answers to a rounded claim
 _FEW = 2  # up to this number, the simplest hits are believed before others
 _SEVERAL = 3  # the fewest of such differences that nothing tells apart
@@ -42,7 +43,10 @@ def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
 
 
 def _first(answers: list[Answer]) -> list[Answer]:
-    return [*[answer for answer in answers if answer.known][:_MOST], *(answer for answer in answers if not answer.known)]
+    """Return the first answers, without those that are hit by chance much more often than the first of them."""
+    most = max(_RARE, _OFTEN * next((answer.chance for answer in answers if answer.readings[0].edits), 0.0))
+    near = [answer for answer in answers if answer.chance <= most or any(edit.asked for edit in answer.readings[0].edits)]
+    return [*[answer for answer in near if answer.known][:_MOST], *(answer for answer in near if not answer.known)]
 
 
 def _rounded_up(answer: Answer) -> bool:

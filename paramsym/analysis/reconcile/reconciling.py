@@ -204,11 +204,12 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     if stated.allows(subject.count):
         return [agreeing(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
+    thousands = subject.unit in _OF_THOUSANDS
     if in_units and stated.digits >= _TELLING:
         return [in_units_of_1024(subject, stated)]
     per_parameter = of_rounded_size(subject, stated) if subject.unit == "bytes" else []
-    if per_parameter:
-        return per_parameter
+    if per_parameter or (in_units and not thousands):
+        return per_parameter or [in_units_of_1024(subject, stated)]
     searched = _search_of(subject).in_one_unit if share else _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
@@ -223,8 +224,6 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
             return found
         stated = loose
     found = [agreeing(subject, stated)] if stated.bent(subject.count) else []
-    if in_units and not found and subject.unit not in _OF_THOUSANDS:
-        found = [in_units_of_1024(subject, stated)]
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(total_with(subject, hit)))]
@@ -233,7 +232,15 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     hits.sort(key=lambda hit: (not hit.known, hit.cost))
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
-    return found + in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
+    found += in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
+    if found or thousands or stated.binary is None:
+        return found
+    return [_in_units(answer) for answer in _of_number(subject, stated.binary, share=share) if answer.known]
+
+
+def _in_units(answer: Answer) -> Answer:
+    first, *others = answer.readings
+    return replace(answer, readings=(replace(first, words=f"{first.words}, in units of 1024"), *others))
 
 
 def _search_of(subject: Subject) -> EditSearch:

@@ -127,7 +127,8 @@ def per_parameter(subject: Subject) -> Iterator[Edit]:
 
 
 def _each(width: Dim, parameters: str, words: str) -> str:
-    return f"{width} bytes for each of {parameters}: {words}; without activations, caches and loss"
+    number = {1: "one byte", Rational(1, 2): "half a byte"}.get(width, f"{width} bytes")
+    return f"{number} for each of {parameters}: {words}; without activations, caches and loss"
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
@@ -140,15 +141,15 @@ def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
     if stated.exact or (isinstance(root, Cost) and not memory):
         return []
     count = subject.layer.layer.count if memory else subject.count  # type: ignore[union-attr]
-    for digits in (1, 2):
-        unit = 10 ** max(len(str(count)) - digits, 0)
-        nominal = round(count / unit) * unit
+    units = [10 ** max(len(str(count)) - digits, 0) for digits in (1, 2)]
+    rounded = [((count + unit // 2) // unit * unit, "rounded") for unit in units]
+    for nominal, how in (*rounded, *((count // unit * unit, "cut off") for unit in units)):
         if abs(nominal - count) > _CALLED * count:
             continue
         for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "file"]:  # type: ignore[union-attr]
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
-                    told = _each(width, f"{nominal:,} parameters, rounded from {count:,}", words)
+                    told = _each(width, f"{nominal:,} parameters, {how} from {count:,}", words)
                     difference = said.value - subject.count
                     return [Answer(Integer(difference), difference, (Reading(told),))]
     return []
