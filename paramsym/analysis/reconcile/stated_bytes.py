@@ -37,6 +37,7 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
     "training": (
         (16, "2 for the weight and 2 for its gradient in 16 bits, 12 for Adam's averages and a copy in float32; or 4 of each in float32"),
         (18, "6 for the weight in 16 bits and in float32, 4 for its gradient, 8 for Adam's averages"),
+        (20, "2 for the weight and 2 for its gradient in 16 bits, 4 for each of both in float32, 8 for Adam's averages"),
         (12, "2 for the weight and 2 for its gradient in 16 bits, 8 for Adam's averages, no copy in float32"),
         (8, "the averages of Adam alone, in float32"),
         (6, "2 for the weight, 2 for its gradient, and 2 for Adam's averages in 8 bits"),
@@ -49,7 +50,8 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
         *((width * Rational(6, 5), f"the weights in {name}, and a fifth more, as a rule of thumb has it") for width, name in _WIDTHS),
     ),
 }
-"""The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1."""
+"""The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1,
+and 20 Smith et al. 2022 (arXiv:2201.11990)."""
 
 
 def in_widths(subject: Subject) -> Iterator[Edit]:

@@ -12,11 +12,13 @@ import paramsym as ps
 
 LLAMA, LLAMA_3, VIT = "meta-llama/Llama-2-7b-hf", "meta-llama/Meta-Llama-3-8B", "google/vit-base-patch16-224"
 PARAMETERS, MACS, TRAINING, INFERENCE, CACHE = "parameters", "MACs for an image", "memory of training", "memory of inference", "cache"
+ACTIVATIONS = "activations of 32 texts of 1024 tokens"
 QUESTIONS: dict[str, Callable[..., Any]] = {
     PARAMETERS: lambda model: model,
     MACS: lambda model, side=224: ps.macs(model, (1, 3, side, side)),
     TRAINING: lambda model, positions=2048: ps.memory(model, (1, positions), dtype="bfloat16"),
     INFERENCE: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16", use="inference"),
+    ACTIVATIONS: lambda model: ps.activations(model, (32, 1024), dtype="bfloat16"),
     CACHE: lambda model, positions: ps.kv_cache(model, (1, positions), dtype="bfloat16"),
 }
 THREADS: list[tuple[str, Any, int | str, str]] = [
@@ -181,6 +183,18 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("mistralai/Mistral-7B-v0.1", (CACHE, 8192), "1 GB", "windows ignored"),
     # Rajbhandari et al. 2020, section 3: GPT-2 of 1.5 billion parameters takes at least 24 GB.
     ("gpt2-xl", (TRAINING, 1024), "24 GB", "16 bytes for each of 1,500,000,000 parameters, cut off from 1,557,611,200"),
+    # huggingface/peft issue 1020: 8,650,752 of 10,597,552,128 in 4 bits; huggingface/trl issue 2711: 6,755,192,832 with adapters.
+    ("EleutherAI/gpt-neox-20b", PARAMETERS, 8_650_752, "rank 8 for the fused matrix of queries, keys and values"),
+    ("EleutherAI/gpt-neox-20b", PARAMETERS, 10_597_552_128, "queries, keys and values added, and the matrices of the blocks packed"),
+    (LLAMA, PARAMETERS, 6_755_192_832, "adapters of rank 32 for queries and values added"),
+    # lukemelas/EfficientNet-PyTorch issue 40: "Params size (MB): 20.17" for 5.3M parameters.
+    ("efficientnet_b0", PARAMETERS, "20.17 MB", "float32, 4 each: 21,154,192, in units of 1024"),
+    # lm-sys/FastChat issue 1110: up to 20 bytes for each of 7 billion; AI-Hypercomputer/maxtext issue 606: 134 GB, or 12 bytes.
+    (LLAMA, TRAINING, "140 GB", "20 bytes for each of 7,000,000,000"),
+    (LLAMA, TRAINING, "134 GB", "20 bytes for each of 6,700,000,000"),
+    (LLAMA, TRAINING, "80.4 GB", "12 bytes for each of 6,700,000,000"),
+    # OpenLMLab/LOMO issue 16, from section 3.2 of the paper of ZeRO.
+    ("gpt2-xl", ACTIVATIONS, "60 GB", "12 numbers of 2 bytes for each width, position and layer"),
     # The rule "parameters, bytes, and 20 % more": 168 GB for 70 billion in 16 bits.
     ("meta-llama/Llama-2-70b-hf", INFERENCE, "168 GB", "the weights in bfloat16 or float16, and a fifth more"),
     # Rules of thumb: so many bytes for each parameter of a model that is called 7B.
