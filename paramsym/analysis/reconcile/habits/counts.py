@@ -310,9 +310,10 @@ def _matrices(structure: Structure) -> frozenset[int]:
 
 def _sides(lines: list[Line], *, fused: bool) -> Polynomial:
     """The rows and columns of matrices; the parts of a fused matrix have one input, which is the axis of all of them."""
-    found, parts = Polynomial.of(0), {}
+    found = Polynomial.of(0)
+    parts: dict[tuple[object, ...], list[Line]] = {}
     for line in lines:
-        parts.setdefault(line.path if fused and line.label else (line.path, line.label), []).append(line)
+        parts.setdefault((line.path, None if fused and line.label else line.label), []).append(line)
     for same in parts.values():
         axes = [Polynomial.product((*axis, *same[0].stored)) for line in same for axis in line.axes]
         shared = next((axis for axis in same[0].axes if all(axis in line.axes for line in same)), ())
