@@ -129,7 +129,7 @@ def per_parameter(subject: Subject) -> Iterator[Edit]:
 
 
 def _each(width: Dim, parameters: str, words: str) -> str:
-    number = {1: "one byte", Rational(1, 2): "half a byte"}.get(width, f"{width} bytes")
+    number = "one byte" if width == 1 else "half a byte" if width == Rational(1, 2) else f"{width} bytes"
     return f"{number} for each of {parameters}: {words}; without activations, caches and loss"
 
 
