@@ -309,7 +309,8 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
     # 110M has two significant digits, 12.6M three, 100M two: a zero before the unit counts only if other zeros or digits come before it.
     significant = len((whole + decimals).lstrip("0")) if point else max(len(whole.rstrip("0")), len(whole) - 1, 1)
     last = Fraction(unit, 10 ** len(decimals)) if point else unit * 10 ** (len(whole) - significant)
-    return Stated("", round(value), ceil(value - Fraction(last) / 2), floor(value + Fraction(last) / 2), significant)
+    below = 20 if value == last else 2  # one, ten: a smaller number would have been written with a digit of its own, as nine
+    return Stated("", round(value), ceil(value - Fraction(last) / below), floor(value + Fraction(last) / 2), significant)
 
 
 def _unreadable(claim: str) -> ArgumentError:

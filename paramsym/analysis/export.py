@@ -63,6 +63,10 @@ class Source(Printed):
     def __str__(self) -> str:
         return self.code
 
+    def _fitted(self, width: int) -> str:
+        del width
+        return self.code
+
 
 def export(
     subject: Subject | Mapping[str, Subject] | Sequence[Subject],

@@ -27,6 +27,7 @@ from paramsym.errors import ArgumentError, ParamsymWarning, SizeError
 from paramsym.present.tabulate import formula_latex
 from paramsym.program.statement import class_name
 from paramsym.render import json, layout
+from paramsym.render.printed import words
 from paramsym.render.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -219,10 +220,10 @@ def _explain(arguments: argparse.Namespace) -> Reply:
 
 
 def _explanation(why: Explanation, columns: int) -> str:
-    lines = [painted(layout.words(why.verdict, columns), "bold"), ""]
+    lines = [painted(words(why.verdict, columns), "bold"), ""]
     for number, step in enumerate(why.steps, 1):
         hanging = " " * len(f"{number}. ")
-        lines.append(layout.words(step.words, columns, f"{number}. ", hanging))
+        lines.append(words(step.words, columns, f"{number}. ", hanging))
         lines.append(layout.formula(f"{step.left} = {shown(step.right)}", columns, "    ", "      "))
         if step.numbers:
             lines.append(layout.formula(step.numbers, columns, "    ", "      "))
@@ -250,7 +251,7 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
 
     def written() -> str:
         lines = [line if found else painted(line, "yellow") for line in str(found).splitlines()]
-        return "\n".join(layout.words(line, width(), rest="    " if found else "") for line in lines)
+        return "\n".join(words(line, width(), rest="    " if found else "") for line in lines)
 
     as_data = data.of_reconciliation if one else data.of_together
     return _of_table(found.table(), bool(found), text=written, json=lambda: json.document(as_data(found)))
@@ -284,7 +285,7 @@ def _check(arguments: argparse.Namespace) -> Reply:
     verdict = check(arguments.source, arguments.architecture, strict=arguments.strict)
 
     def written() -> str:
-        first, *others = (layout.words(line, width(), rest="    ") for line in verdict.lines)
+        first, *others = (words(line, width(), rest="    ") for line in verdict.lines)
         wrong = [layout.table(verdict.table(), width())] if verdict.wrong else []
         return "\n".join([painted(first, "green" if verdict.ok else "red"), *others, *wrong])
 
@@ -308,7 +309,7 @@ def _compare(arguments: argparse.Namespace) -> Reply:
     found = compare(_subject(arguments), _subject(arguments, arguments.other), labels=labels)
 
     def written() -> str:
-        told = (layout.words(str(one), width(), rest="    ") for one in found.crossovers)
+        told = (words(str(one), width(), rest="    ") for one in found.crossovers)
         return "\n".join([layout.table(found.table(), width()), *told])
 
     return _of_table(found.table(), text=written)

@@ -8,8 +8,8 @@ import sys
 from typing import TextIO
 
 from paramsym.naming import harmless
+from paramsym.render.printed import NARROWEST
 
-NARROWEST = 40
 WIDEST = 200
 
 

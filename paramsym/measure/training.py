@@ -38,6 +38,11 @@ class Training(Cost):
     speed: Rational = field(kw_only=True)
 
     @property
+    def utilisation(self) -> Rational:
+        """The share of the stated speed that the devices reach, exactly."""
+        return exact_share(self.chosen["utilisation"], "utilisation")
+
+    @property
     def flops(self) -> Expr:
         """The FLOPs of the whole run, by the given convention; the same as ``total``."""
         return self.total

@@ -30,6 +30,7 @@ _GREEK = frozenset({
     "Phi", "Psi", "Omega",
 })  # fmt: skip
 """The Greek letters for which LaTeX has a command; the others look like Latin ones."""
+_WIDEST = 40  # the most characters of a function in a fraction
 
 
 def escape(words: str) -> str:
@@ -167,6 +168,11 @@ def _term(term: Expr, letters: Letters, order: Mapping[str, int], times: str = "
     if denominator != 1:
         below.insert(0, integer(int(denominator)))
     if below:
+        # A line cannot be broken inside a fraction: the largest of many arrays is a factor behind it.
+        wide = [factor for factor in above if factor.startswith((r"\max", r"\min")) and width(factor) > _WIDEST]
+        if wide:
+            rest = [factor for factor in above if factor not in wide] or ["1"]
+            return _multiplied([rf"\frac{{{_multiplied(rest, times)}}}{{{_multiplied(below, times)}}}", *wide], times)
         above, below = _unbracketed(above), _unbracketed(below)
     return rf"\frac{{{_multiplied(above, times)}}}{{{_multiplied(below, times)}}}" if below else _multiplied(above, times)
 

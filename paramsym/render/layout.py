@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 
+from paramsym.render.printed import words
 from paramsym.render.table import Cell, Letters, Table
 from paramsym.render.text import cell, notes
 
@@ -15,13 +15,6 @@ _HANGING = 2
 _SHORT = 24
 _MOST_WIDE = 4  # columns of a table that may be wider than the line, because paragraphs are not easier to read
 _TOGETHER = "\0"  # a space at which no line is broken
-
-
-def words(text: str, width: int, first: str = "", rest: str = "") -> str:
-    """Return prose in lines; a word that is wider than a line stays whole."""
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-    )
 
 
 def formula(text: str, width: int, first: str = "", rest: str = "") -> str:

@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.naming import one_line
 from paramsym.optional import needed
-from paramsym.render.printed import Printed
+from paramsym.render.printed import NARROWEST, Printed
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
@@ -21,7 +21,6 @@ HEADINGS = frozenset({"question"})
 MODELS = frozenset({"model"})
 """Titles of first columns whose rows can also be columns."""
 _PAGE = 30  # the most rows on one page
-_NARROWEST = 40
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Table(Printed):
         return written
 
     def _fitted(self, width: int) -> str:
-        fitted: str = import_module("paramsym.render.layout").table(self, max(width, _NARROWEST))
+        fitted: str = import_module("paramsym.render.layout").table(self, max(width, NARROWEST))
         return fitted
 
     def to_text(self) -> str:

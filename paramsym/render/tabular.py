@@ -29,7 +29,7 @@ class Tabular(Printed):
         return str(self.table())
 
     def _fitted(self, width: int) -> str:
-        return self.table()._fitted(width) if type(self).__str__ is Tabular.__str__ else str(self)
+        return self.table()._fitted(width) if type(self).__str__ is Tabular.__str__ else super()._fitted(width)
 
     def _shown(self) -> Table:
         """Return the table for a notebook, which may be shorter than the whole table."""

@@ -109,7 +109,6 @@ def test_whole_numbers_have_their_limits() -> None:
     ("claim", "value", "half"),
     [
         (1.3e9, 1_300_000_000, 50_000_000),
-        (1e6, 1_000_000, 500_000),
         ("1.3e9", 1_300_000_000, 50_000_000),
         ("6E9 parameters", 6_000_000_000, 500_000_000),
         (109_482_240.0, 109_482_240, 5),
@@ -120,6 +119,14 @@ def test_powers_of_ten(claim: float | str, value: int, half: int) -> None:
     """A whole float and a power of ten are rounded to the digits that are written, as 1.3B is."""
     found = read(claim).stated
     assert (found.value, found.low, found.high) == (value, value - half, value + half)
+
+
+@pytest.mark.parametrize(("claim", "low"), [(1e6, 950_000), ("1B", 950_000_000), ("10B", 9_500_000_000), ("1.0B", 950_000_000)])
+def test_a_power_of_ten(claim: float | str, low: int) -> None:
+    """Of one significant digit, what is below 950,000 is 900,000 or less, and what is above is a million, up to half as much again."""
+    found = read(claim).stated
+    assert found.low == low
+    assert found.high == (1_050_000_000 if claim == "1.0B" else 3 * found.value // 2)
 
 
 @pytest.mark.parametrize("claim", [1.5, float("nan"), float("inf"), -2.0, 1e300])

@@ -32,3 +32,31 @@ def test_a_prompt_shows_tables_in_the_width_of_the_terminal(monkeypatch: pytest.
         cells = [word for word in whole.split() if not word.startswith("--")]
         assert all(word[:9] in "".join(fitted.split()) for word in cells)
         assert str(one) == whole
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_prompt_shows_sentences_in_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Reasons and explanations go on behind an indent; code stays as it is."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    answers = (
+        ps.reconcile(llama, "4.08 GB"),
+        ps.reconcile(llama, "4.08 GB")[0],
+        ps.reconcile(llama, 123),
+        ps.explain(ps.load("gpt2"), "A"),
+    )
+    code = ps.export(llama, "c")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    for one in answers:
+        assert max(map(len, repr(one).splitlines())) <= columns
+        assert repr(one).split() == str(one).split()
+    assert repr(answers[0]).splitlines()[1].startswith("    ")
+    assert repr(code) == str(code)
+
+
+def test_a_long_term_is_left_to_the_table() -> None:
+    """The largest of nine arrays in letters, as a difference of memory, is no line of text."""
+    cost = ps.memory(ps.load("meta-llama/Meta-Llama-3-8B"), (1, 2048), dtype="bfloat16", use="inference")
+    answer = ps.reconcile(cost, "16.1 GB")[0]
+    assert str(answer).startswith(f"{answer.value:+d}: only the weights")
+    assert "Max" in str(answer.term)

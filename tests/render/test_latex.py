@@ -102,3 +102,11 @@ def test_long_sums_are_broken() -> None:
     assert all(wide(row) <= 34 for row in found)
     assert all(row.startswith(("+", "-")) for row in found[1:])
     assert " ".join(found).replace("-A", "- A") == expression(value, PAPER)
+
+
+def test_a_long_function_stands_behind_a_fraction() -> None:
+    """A line cannot be broken inside a fraction, but after the commas of a function in a table."""
+    arrays = Max(*(number * A * H * L + F**number for number in range(2, 6)))
+    written = expression(arrays / A, PAPER)
+    assert written.startswith(r"\frac{1}{A} \max\left(")
+    assert expression(Max(F, L) / A, PAPER).startswith(r"\frac{\max")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, Integer
 
@@ -12,9 +13,10 @@ from paramsym.analysis.wording import written
 from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
 from paramsym.render.printed import Printed
-from paramsym.render.table import Table
+from paramsym.render.table import Cell, Table
 
 _UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
+_LONGEST = 200  # the most characters of a term in a line of text; ``term`` and the table have all of it
 _SHOWN = 3  # the most readings of one term in a line of text
 
 
@@ -71,10 +73,11 @@ class Answer(Printed):
 
     @property
     def _caution(self) -> str:
-        edits = len(self.readings[0].edits)
-        if edits > 2:
-            return f" (with {edits} edits, expect {self.chance:.2g} such answers by chance)"
-        if self.value is not None and self.chance >= _UNCERTAIN:
+        edits = self.readings[0].edits
+        if len(edits) > 2:
+            return f" (with {len(edits)} edits, expect {self.chance:.2g} such answers by chance)"
+        product = any(edit.copies for edit in edits)  # few numbers are 8 times a rounded one
+        if self.value is not None and self.chance >= _UNCERTAIN and not product:
             return f" (the claim is rounded: expect {self.chance:.2g} such answers by chance)"
         return ""
 
@@ -85,7 +88,8 @@ class Answer(Printed):
             return f"{written(self.term)}: {self.words}"
         value = f"{self.difference if self.value is None else self.value:+d}"
         spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # the words contain the claim's own arithmetic
-        return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
+        term = "" if spelled_out else written(self.term)
+        return f"{value} = {term}: {self.words}" if 0 < len(term) <= _LONGEST else f"{value}: {self.words}"
 
     def to_latex(self) -> str:
         """Return the difference and its term as LaTeX; they are about equal where the claim is rounded."""
@@ -98,17 +102,26 @@ class Answer(Printed):
 class Reconciliation(Several[Answer]):
     """The answers, the simplest first; empty, and false, if no short explanation was found.
 
-    ``counted`` is the count of the layer, ``claim`` the claimed number.
+    ``counted`` is the count of the layer, ``claim`` the claimed number. ``undecided`` are equally simple answers that a rounded claim fits
+    and does not tell apart, so that none of them is a reason.
     """
 
     subject: str
     counted: int | None
     claim: str
     answers: tuple[Answer, ...]
+    undecided: tuple[Answer, ...] = ()
 
     def __str__(self) -> str:
         if self.answers:
             return "\n".join(str(answer) for answer in self.answers)
+        if self.undecided:
+            named = "; ".join(answer.readings[0].words for answer in self.undecided[:_SHOWN])
+            more = len(self.undecided) - _SHOWN
+            return (
+                f"no one reason found for {self._against}: rounded so, a claim fits about {self.undecided[0].chance:.0f} such edits by"
+                f" chance, and this one fits {len(self.undecided)} ({named}{f'; and {more} more' if more > 0 else ''})"
+            )
         return f"no short explanation found for {self._against}"
 
     @property
@@ -116,6 +129,16 @@ class Reconciliation(Several[Answer]):
         return self.claim + ("" if self.counted is None else f" against {self.counted:,}") + f" of {self.subject}"
 
     def table(self) -> Table:
-        """Return the answers as a table: difference, term, reading."""
-        rows = tuple((answer.difference, answer.term, str(reading)) for answer in self.answers for reading in answer.readings)
-        return Table(("difference", "term", "reading"), rows, (), self._against, PAPER)
+        """Return the answers as a table: difference, term if one has letters, readings."""
+        rows: list[tuple[Cell, ...]] = []
+        lettered = not self.answers or any(not isinstance(answer.term, Integer) for answer in self.answers)
+        for answer in self.answers:
+            for place, reading in enumerate(answer.readings):
+                cells = (answer.difference, answer.term) if place == 0 else (None, None)  # the same again
+                rows.append((*cells[: 1 + lettered], str(reading)))
+        header = ("difference", "term", "reading") if lettered else ("difference", "reading")
+        return Table(header, tuple(rows), (), self._against, PAPER)
+
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX, and a sentence if there is no answer."""
+        return super().to_latex(**options) if self.answers else latex.words(str(self))

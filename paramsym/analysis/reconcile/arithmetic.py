@@ -80,7 +80,10 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
 
 
 def with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
-    """Add the products of sizes that an exact claim is equal to: of those in the formula, and of others that are as large (A = L = 12)."""
+    """Add the products of sizes that an exact claim is equal to: of those in the formula, and of others that are as large (A = L = 12).
+
+    Beside another reason, a product is a coincidence, unless it has the same term.
+    """
     used = {*subject.used.values()}
     sizes = {symbol: size for symbol, size in subject.whole.items() if size > 1 and size in used}
     products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
@@ -96,7 +99,7 @@ def with_products(subject: Subject, found: list[Answer], value: int) -> list[Ans
         if term in known:
             answer = found[known[term]]
             found[known[term]] = replace(answer, readings=(*answer.readings, reading))
-        else:
+        elif not any(answer.known for answer in found):
             found.append(Answer(term, value - subject.count, (reading,)))
     return found
 

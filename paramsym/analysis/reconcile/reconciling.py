@@ -24,11 +24,12 @@ from paramsym.analysis.named import named
 from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.arithmetic import left_between, probable_form, spelt_out, with_products
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
+from paramsym.analysis.reconcile.evidence import told_apart
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.papers import Meaning, meanings, told
 from paramsym.analysis.reconcile.ranking import EditSearch, Hit
-from paramsym.analysis.reconcile.relative import neural, relative
+from paramsym.analysis.reconcile.relative import implied_speed, neural, relative, used_speed
 from paramsym.analysis.reconcile.resizing import impossible, other_sizes, symbols_of
 from paramsym.analysis.reconcile.stated_bytes import of_file, of_rounded_size
 from paramsym.analysis.reconcile.subject import Subject, cached
@@ -39,7 +40,7 @@ from paramsym.analysis.reconcile.worded import agreeing, in_units_of_1024, in_wo
 _MOST = 10  # the most answers; with more of them, none is a good explanation
 _AS_SIMPLE = 0.15
 _TELLING = 3  # the digits needed to distinguish units of 2**20 from 10**6, which differ by a twentieth
-_OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})
+_OF_THOUSANDS = frozenset({"parameters", "FLOPs", "MACs"})  # with few digits, nobody counts these in units of 1024
 _FILE = Fraction(3, 2)  # an exact number that is larger than this part of the parameters may be the bytes of a file
 _RARELY = 0.1  # the most chance hits of one size for a rounded number
 _OBVIOUS = 0.95  # if a number is nearly right, edits are shown that are as simple as another head
@@ -127,14 +128,15 @@ def _row(name: str, layer: Counted, claim: Any, at: Any, others: Any, letters: L
         return Row(name, sized, _with_search(subject, against_layer(sized, named(claim))))
     if isinstance(claim, Mapping):
         return Row(name, sized, against_shapes(subject, claim))
-    units = neural(sized, claim)
-    if units is not None:
-        return Row(name, sized, units)
+    for compared in (neural, used_speed):
+        other = compared(sized, claim)
+        if other is not None:
+            return Row(name, sized, other)
     shares = [] if in_letters(sized, claim) else relative(sized, subject.count, claim)
     if shares:
-        alone = _clearest(
-            [Reconciliation(subject.name, subject.count, one.words, tuple(_of_number(subject, one, share=True)[:_MOST])) for one in shares]
-        )
+        alone = _clearest([_answered(subject, one.words, _of_number(subject, one, share=True)) for one in shares])
+        if not alone:
+            alone = replace(alone, answers=implied_speed(sized, claim, shares[0]))
         return Row(name, sized, alone, shares[0])
     formula, choices = meanings(sized, claim, letters)
     if in_letters(sized, claim):
@@ -151,7 +153,13 @@ def _in_letters(sized: Counted, formula: Any, meaning: Meaning) -> Reconciliatio
 
 
 def _in_numbers(subject: Subject, said: Claim, meaning: Meaning) -> Reconciliation:
-    return Reconciliation(subject.name, subject.count, said.words, told(_answers(subject, said)[:_MOST], meaning))
+    found = _answered(subject, said.words, _answers(subject, said))
+    return replace(found, answers=told(found.answers, meaning))
+
+
+def _answered(subject: Subject, words: str, found: list[Answer]) -> Reconciliation:
+    answers, undecided = told_apart(found)
+    return Reconciliation(subject.name, subject.count, words, tuple(answers[:_MOST]), tuple(undecided[:_MOST]))
 
 
 def _clearest(found: list[Reconciliation]) -> Reconciliation:
@@ -196,11 +204,12 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     if stated.allows(subject.count):
         return [agreeing(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
+    thousands = subject.unit in _OF_THOUSANDS
     if in_units and stated.digits >= _TELLING:
         return [in_units_of_1024(subject, stated)]
     per_parameter = of_rounded_size(subject, stated) if subject.unit == "bytes" else []
-    if per_parameter:
-        return per_parameter
+    if per_parameter or (in_units and not thousands):
+        return per_parameter or [in_units_of_1024(subject, stated)]
     searched = _search_of(subject).in_one_unit if share else _search_of(subject)
     if stated.exact:
         loose = claims.rounded(stated.value)
@@ -215,8 +224,6 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
             return found
         stated = loose
     found = [agreeing(subject, stated)] if stated.bent(subject.count) else []
-    units = [in_units_of_1024(subject, stated)] if in_units and not found else []
-    found += units if subject.unit not in _OF_THOUSANDS else []
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(total_with(subject, hit)))]
@@ -226,8 +233,14 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
     found += in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
-    # These are counted in thousands of thousands: a unit of 1024 is the last thing to think of.
-    return found + (units if subject.unit in _OF_THOUSANDS else [])
+    if found or thousands or stated.binary is None:
+        return found
+    return [_in_units(answer) for answer in _of_number(subject, stated.binary, share=share) if answer.known]
+
+
+def _in_units(answer: Answer) -> Answer:
+    first, *others = answer.readings
+    return replace(answer, readings=(replace(first, words=f"{first.words}, in units of 1024"), *others))
 
 
 def _search_of(subject: Subject) -> EditSearch:

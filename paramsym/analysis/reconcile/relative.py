@@ -1,4 +1,4 @@
-"""Claims that are no count themselves: a percentage of the count, the time of a training run, or numbers of neurons and connections."""
+"""Claims that are no count themselves: a percentage of the count, the time or the speed of a training run, numbers of neurons."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _PERCENT = re.compile(
 _SCALE = r"(?P<scale>k|thousand|M|million|B|billion)?\s*"
 _NEURAL = re.compile(_NUMBER + _SCALE + r"(?P<unit>neurons?|units?|connections?)\s*")
 _TIME = re.compile(_NUMBER + _SCALE + r"(?P<each>(?:GPU|device|[AHVB]\d{2,3})[\s-]*)?(?P<unit>second|minute|hour|day|week|month|year)s?\s*")
+_SPEED = "of the stated speed (MFU), in place of"
 _SCALES = {"k": 10**3, "thousand": 10**3, "M": 10**6, "million": 10**6, "B": 10**9, "billion": 10**9}
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400, "year": 365 * 86_400}
 
@@ -50,6 +51,49 @@ def relative(sized: Counted, count: int, claim: Any) -> list[Stated]:
         bounds = [one * _SCALES.get(time["scale"], 1) * _SECONDS[time["unit"]] * speed for one in _rounded(time["number"])]
         return [_stated(claim, 1, bounds, time["number"])]
     return []
+
+
+def used_speed(sized: Counted, claim: Any) -> Reconciliation | None:
+    """Compare a percentage with the share of the stated speed that a training run is to use (MFU); None for another claim."""
+    percent = _PERCENT.fullmatch(claim) if isinstance(claim, str) else None
+    if percent is None or percent["less"] or percent["more"] or not isinstance(sized, Training) or sized.days.free_symbols:
+        return None
+    value, low, high = _rounded(percent["number"])
+    if not 0 < value <= 100:
+        return None
+    used = 100 * sized.utilisation
+    days = _days(sized.days)
+    if low <= used <= high:
+        words = f"{claim.strip()} of the stated speed (MFU) is right: the run takes {days} at {_figures(used)} %"
+    else:
+        changed = _days(sized.days * used * value.denominator / value.numerator)
+        words = (
+            f"{claim.strip()} of the stated speed (MFU), in place of {_figures(used)} %: {changed} in place of {days}, for the same FLOPs"
+        )
+    return Reconciliation(title(sized), sized.count, claim.strip(), (Answer(Integer(0), 0, (Reading(words),)),))
+
+
+def implied_speed(sized: Counted, claim: str, stated: Stated) -> tuple[Answer, ...]:
+    """Return the share of the stated speed at which a training run would take a claimed time, which no other edit gives."""
+    if not isinstance(sized, Training) or not _TIME.fullmatch(claim):
+        return ()
+    used = 100 * sized.utilisation
+    implied = used * sized.count / stated.value
+    if implied > 100:
+        return ()
+    words = (
+        f"{claim.strip()} is right at {_figures(implied)} % of the stated speed (MFU), in place of {_figures(used)} %, for the same FLOPs"
+    )
+    difference = stated.value - sized.count
+    return (Answer(Integer(difference), difference, (Reading(words),)),)
+
+
+def _days(days: Any) -> str:
+    return f"{float(days):.4g} days"
+
+
+def _figures(value: Any) -> str:
+    return f"{float(value):.3g}"
 
 
 def neural(sized: Counted, claim: Any) -> Reconciliation | None:

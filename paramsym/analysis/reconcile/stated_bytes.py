@@ -26,6 +26,7 @@ from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 _VOCABULARY = BY_NAME["V"].symbol
 _DISTRIBUTED = re.compile(r"format (gguf-q8_0|gguf-q6_k|gptq|awq)")  # whole files that people share; others are made when a model is loaded
 _UNUSUAL = 1.4  # the cost of a file that has no usual format
+_MOST = 3  # files that have a claimed size
 _CLOSE = 400  # sizes are told apart by this part of them
 _HEADER = 10**6  # the most bytes that names and shapes add to a file, and at most a hundredth,
 _NAME = 400  # the most bytes of a name and a shape in the header
@@ -36,6 +37,7 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
     "training": (
         (16, "2 for the weight and 2 for its gradient in 16 bits, 12 for Adam's averages and a copy in float32; or 4 of each in float32"),
         (18, "6 for the weight in 16 bits and in float32, 4 for its gradient, 8 for Adam's averages"),
+        (20, "2 for the weight and 2 for its gradient in 16 bits, 4 for each of both in float32, 8 for Adam's averages"),
         (12, "2 for the weight and 2 for its gradient in 16 bits, 8 for Adam's averages, no copy in float32"),
         (8, "the averages of Adam alone, in float32"),
         (6, "2 for the weight, 2 for its gradient, and 2 for Adam's averages in 8 bits"),
@@ -48,7 +50,8 @@ _PER_PARAMETER: Mapping[str, tuple[tuple[Dim, str], ...]] = {
         *((width * Rational(6, 5), f"the weights in {name}, and a fifth more, as a rule of thumb has it") for width, name in _WIDTHS),
     ),
 }
-"""The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1."""
+"""The bytes for each parameter that people multiply with; 16 is Rajbhandari et al. 2020 (arXiv:1910.02054), section 3.1,
+and 20 Smith et al. 2022 (arXiv:2201.11990)."""
 
 
 def in_widths(subject: Subject) -> Iterator[Edit]:
@@ -71,7 +74,7 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:
     """Return the files that have a claimed size, the usual ones first, and of them the nearest.
 
-    Beside the numbers, a file has a header of names and shapes.
+    Beside the numbers, a file has a header of names and shapes. A file without a usual format is one only if no usual file has the size.
     """
     found: dict[int, tuple[tuple[bool, bool, bool, int], Answer]] = {}
     tensors = sum(subject.value(Polynomial.product(line.stored)) for line in subject.root.lines)
@@ -86,7 +89,8 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
                 answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), value=edit.value)
                 apart = abs(size - said.value) * _CLOSE // said.value
                 found[size] = (said is not stated, size < said.low, edit.cost >= _UNUSUAL, apart), answer
-    return [answer for _, answer in sorted(found.values(), key=lambda one: one[0])]
+    ranked = sorted(found.values(), key=lambda one: one[0])
+    return [answer for place, answer in ranked if place[:3] == ranked[0][0][:3]][:_MOST]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:
@@ -125,7 +129,8 @@ def per_parameter(subject: Subject) -> Iterator[Edit]:
 
 
 def _each(width: Dim, parameters: str, words: str) -> str:
-    return f"{width} bytes for each of {parameters}: {words}; without activations, caches and loss"
+    number = "one byte" if width == 1 else "half a byte" if width == Rational(1, 2) else f"{width} bytes"
+    return f"{number} for each of {parameters}: {words}; without activations, caches and loss"
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
@@ -138,15 +143,15 @@ def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
     if stated.exact or (isinstance(root, Cost) and not memory):
         return []
     count = subject.layer.layer.count if memory else subject.count  # type: ignore[union-attr]
-    for digits in (1, 2):
-        unit = 10 ** max(len(str(count)) - digits, 0)
-        nominal = round(count / unit) * unit
+    units = [10 ** max(len(str(count)) - digits, 0) for digits in (1, 2)]
+    rounded = [((count + unit // 2) // unit * unit, "rounded") for unit in units]
+    for nominal, how in (*rounded, *((count // unit * unit, "cut off") for unit in units)):
         if abs(nominal - count) > _CALLED * count:
             continue
         for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "file"]:  # type: ignore[union-attr]
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
-                    told = _each(width, f"{nominal:,} parameters, rounded from {count:,}", words)
+                    told = _each(width, f"{nominal:,} parameters, {how} from {count:,}", words)
                     difference = said.value - subject.count
                     return [Answer(Integer(difference), difference, (Reading(told),))]
     return []

@@ -17,7 +17,7 @@ from paramsym.analysis.reconcile.subject import Subject
 
 def in_words(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
     """Return the answers of hits, each term once with all its readings; hits with sizes that no layer has say why, or are left out."""
-    found: dict[Polynomial, tuple[list[Reading], float]] = {}
+    found: dict[Polynomial, tuple[list[Reading], Hit]] = {}
     for hit in hits:
         note = ""
         changes = _changes(hit.edits)
@@ -27,7 +27,7 @@ def in_words(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
                 continue
             note = f"impossible: {fault}" if fault else ""
         term = Polynomial.total(edit.term(subject) for edit in hit.edits)
-        readings, _ = found.setdefault(term, ([], hit.chance))
+        readings, _ = found.setdefault(term, ([], hit))
         total = total_with(subject, hit)
         if not readings and not stated.exact and not stated.allows(total):
             note = _how_rounded(stated, total, hit)
@@ -36,8 +36,8 @@ def in_words(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
             readings.append(Reading(words, hit.edits, note))
     difference = stated.value - subject.count
     return [
-        Answer(term.as_expr(), difference, tuple(readings), chance, None if stated.exact else subject.value(term))
-        for term, (readings, chance) in found.items()
+        Answer(term.as_expr(), difference, tuple(readings), hit.chance, None if stated.exact else subject.value(term))
+        for term, (readings, hit) in found.items()
     ]
 
 

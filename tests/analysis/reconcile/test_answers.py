@@ -29,3 +29,18 @@ def test_headings() -> None:
     """A table of answers, and one of two designs, says what stands in its columns."""
     assert ps.reconcile(ps.Dense(3, 4), 12).table().columns == ("difference", "term", "reading")
     assert ps.compare(ps.Dense(3, 4), ps.Linear(3, 4, bias=False)).table().columns[::3] == ("part", "difference")
+
+
+def test_a_table_says_nothing_twice() -> None:
+    """A difference without letters is its own term; further readings of a term have blank cells before them."""
+    training = ps.memory(ps.load("meta-llama/Llama-2-7b-hf"), (1, 2048), dtype="bfloat16")
+    assert ps.reconcile(training, "112 GB").table().columns == ("difference", "reading")
+    twice = ps.reconcile(ps.load("gpt2"), 163_037_184)
+    rows = twice.table().rows
+    assert rows[0][:2] == (twice[0].difference, twice[0].term)
+    assert [row[:2] for row in rows[1 : len(twice[0].readings)]] == [(None, None)] * (len(twice[0].readings) - 1)
+
+
+def test_no_answer_is_a_sentence_in_latex() -> None:
+    """A table without rows would be two rules."""
+    assert ps.reconcile(ps.load("mobilenet_v2"), "3.4M").to_latex().startswith("no one reason found for 3.")

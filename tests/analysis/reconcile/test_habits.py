@@ -170,6 +170,21 @@ def test_days_of_training() -> None:
     assert "counted as 6ND" in first(run, f"{seconds / 3600 * 1024:.0f} GPU hours")
 
 
+def test_the_share_of_the_speed() -> None:
+    """A percentage of a training run is the use of its devices (MFU): 9.217e22 FLOPs at 45 % of 312e12 in each of 1024 A100s."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    run = ps.training(llama, (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100")
+    days = 92_169_830_400 * 10**12 / (0.45 * 312e12 * 1024) / 86_400
+    answer = first(run, "45 %")
+    assert "of the stated speed (MFU), in place of 40 %" in answer
+    assert f"{days:.4g} days" in answer
+    assert "(MFU) is right" in first(run, "40 % MFU")
+    assert "counted as 6ND" in first(run, "12 % fewer")
+    # Table 2 of Touvron et al. 2023 (arXiv:2307.09288): 184,320 GPU hours.
+    used = 92_169_830_400 * 10**12 / (184_320 * 3600 * 312e12)
+    assert f"right at {100 * used:.1f} % of the stated speed (MFU)" in first(run, "184320 GPU hours")
+
+
 # Claims made by known edits of random models ------------------------------------------------------------------------------------
 
 

@@ -12,11 +12,13 @@ import paramsym as ps
 
 LLAMA, LLAMA_3, VIT = "meta-llama/Llama-2-7b-hf", "meta-llama/Meta-Llama-3-8B", "google/vit-base-patch16-224"
 PARAMETERS, MACS, TRAINING, INFERENCE, CACHE = "parameters", "MACs for an image", "memory of training", "memory of inference", "cache"
+ACTIVATIONS = "activations of 32 texts of 1024 tokens"
 QUESTIONS: dict[str, Callable[..., Any]] = {
     PARAMETERS: lambda model: model,
     MACS: lambda model, side=224: ps.macs(model, (1, 3, side, side)),
-    TRAINING: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16"),
+    TRAINING: lambda model, positions=2048: ps.memory(model, (1, positions), dtype="bfloat16"),
     INFERENCE: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16", use="inference"),
+    ACTIVATIONS: lambda model: ps.activations(model, (32, 1024), dtype="bfloat16"),
     CACHE: lambda model, positions: ps.kv_cache(model, (1, positions), dtype="bfloat16"),
 }
 THREADS: list[tuple[str, Any, int | str, str]] = [
@@ -41,7 +43,7 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     (LLAMA, PARAMETERS, "3.9 GB", "gptq-g128"),
     (LLAMA, PARAMETERS, "3.83 GB", "gguf-q4_0"),
     (LLAMA, PARAMETERS, "7.16 GB", "gguf-q8_0"),
-    ("meta-llama/Llama-2-70b-hf", PARAMETERS, "35 GB", "1/2 bytes for each of 70,000,000,000 parameters"),
+    ("meta-llama/Llama-2-70b-hf", PARAMETERS, "35 GB", "half a byte for each of 70,000,000,000 parameters"),
     ("resnet50", PARAMETERS, "97.8 MB", "float32 with its buffers, 4 bytes each: 102,440,820, in units of 1024, and a header"),
     # peft prints "all params: 3,540,389,888" for a 4-bit model with adapters of rank 16 on every matrix.
     (LLAMA, PARAMETERS, 3_540_389_888, "adapters of rank 16 for every matrix of the blocks added, and the matrices of the blocks packed"),
@@ -167,6 +169,32 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     (LLAMA, TRAINING, 6_738_415_616 * 2 + 6_738_415_616 * 14 // 8, "ZeRO's stage 2 over 8 devices, without activations and loss"),
     (LLAMA, TRAINING, 6_738_415_616 * 4, "kept by the host (offload), without activations and loss"),
     (LLAMA, TRAINING, "18*N", "18 bytes for each of 6,738,415,616 parameters"),
+    # LoRA as peft prints it: the fused matrix of GPT-2, BLOOM and Falcon, and a fine-tuned Mistral with its output matrix, in 4 bits.
+    ("gpt2", PARAMETERS, 294_912, "rank 8 for the fused matrix of queries, keys and values"),
+    ("gpt2", PARAMETERS, "0.2364 %", "rank 8 for the fused matrix of queries, keys and values"),
+    ("bigscience/bloom-7b1", PARAMETERS, 7_864_320, "rank 16 for the fused matrix of queries, keys and values"),
+    ("tiiuae/falcon-7b", PARAMETERS, 4_718_592, "rank 16 for the fused matrix of queries, keys and values"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, 21_260_288, "rank 8 for every matrix of the blocks and the output matrix"),
+    ("mistralai/Mistral-7B-v0.1", PARAMETERS, 3_773_331_456, "rank 8 for every matrix of the blocks and the output matrix added"),
+    # Caches of one token in units of 1024, for a key and a value of each head: 2 * 80 * 8192 * 2 and 2 * 32 * 4096 * 2 bytes.
+    ("meta-llama/Llama-2-70b-hf", (CACHE, 1), "2.5 MB", "for each of the 64 heads, without groups"),
+    (LLAMA_3, (CACHE, 1), "512 KB", "for each of the 32 heads, without groups"),
+    ("Qwen/Qwen2.5-7B", (CACHE, 1), "56 KB", "is right if its unit is a power of 1024"),
+    ("mistralai/Mistral-7B-v0.1", (CACHE, 8192), "1 GB", "windows ignored"),
+    # Rajbhandari et al. 2020, section 3: GPT-2 of 1.5 billion parameters takes at least 24 GB.
+    ("gpt2-xl", (TRAINING, 1024), "24 GB", "16 bytes for each of 1,500,000,000 parameters, cut off from 1,557,611,200"),
+    # huggingface/peft issue 1020: 8,650,752 of 10,597,552,128 in 4 bits; huggingface/trl issue 2711: 6,755,192,832 with adapters.
+    ("EleutherAI/gpt-neox-20b", PARAMETERS, 8_650_752, "rank 8 for the fused matrix of queries, keys and values"),
+    ("EleutherAI/gpt-neox-20b", PARAMETERS, 10_597_552_128, "queries, keys and values added, and the matrices of the blocks packed"),
+    (LLAMA, PARAMETERS, 6_755_192_832, "adapters of rank 32 for queries and values added"),
+    # lukemelas/EfficientNet-PyTorch issue 40: "Params size (MB): 20.17" for 5.3M parameters.
+    ("efficientnet_b0", PARAMETERS, "20.17 MB", "float32, 4 each: 21,154,192, in units of 1024"),
+    # lm-sys/FastChat issue 1110: up to 20 bytes for each of 7 billion; AI-Hypercomputer/maxtext issue 606: 134 GB, or 12 bytes.
+    (LLAMA, TRAINING, "140 GB", "20 bytes for each of 7,000,000,000"),
+    (LLAMA, TRAINING, "134 GB", "20 bytes for each of 6,700,000,000"),
+    (LLAMA, TRAINING, "80.4 GB", "12 bytes for each of 6,700,000,000"),
+    # OpenLMLab/LOMO issue 16, from section 3.2 of the paper of ZeRO.
+    ("gpt2-xl", ACTIVATIONS, "60 GB", "12 numbers of 2 bytes for each width, position and layer"),
     # The rule "parameters, bytes, and 20 % more": 168 GB for 70 billion in 16 bits.
     ("meta-llama/Llama-2-70b-hf", INFERENCE, "168 GB", "the weights in bfloat16 or float16, and a fifth more"),
     # Rules of thumb: so many bytes for each parameter of a model that is called 7B.

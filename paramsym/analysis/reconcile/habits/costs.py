@@ -285,6 +285,16 @@ def _kernels(structure: Structure) -> Iterator[Edit]:
             yield fixed(structure.subject, blocks, f"the repeated blocks alone, with {words}", 0.92, alone=True)
 
 
+def _rules(structure: Structure) -> Iterator[Edit]:
+    """The estimate of Rajbhandari et al. 2020 (arXiv:1910.02054, section 3.2), 12 * width * texts * positions * layers, in 16 bits."""
+    subject, root = structure.subject, structure.subject.root
+    sizes = [BY_NAME[name].symbol for name in "HBSL"]
+    if isinstance(root, Cost) and root.function.__name__ == "activations" and root.unit == "bytes" and {*sizes} <= subject.whole.keys():
+        term = Polynomial.product((24, *sizes)) - subject.formula
+        words = "12 numbers of 2 bytes for each width, position and layer, as Rajbhandari et al. 2020 estimate activations"
+        yield fixed(subject, term, words, 0.95, alone=True)
+
+
 _BY_OPERATORS = frozenset({"gelu_new", "quick_gelu"})
 
 
@@ -317,6 +327,7 @@ OF_COSTS: tuple[Habit, ...] = (
     Habit("experts", "each token uses some of the experts, and rules of thumb count all of them", _experts),
     Habit("recomputation", "activations are kept, or computed again in the backward pass", _recomputed),
     Habit("kernels", "what one kernel keeps and what operators keep differ", _kernels),
+    Habit("a rule for activations", "papers estimate activations by one product of sizes", _rules),
     Habit("groups of queries", "queries for each key and keys are mistaken for each other", _groups),
     Habit("keys or values", "a cache has both", _keys_or_values),
     Habit("a latent cache", "latent attention keeps one vector for all heads", _expanded),

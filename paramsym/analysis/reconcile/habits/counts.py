@@ -43,10 +43,13 @@ _PACKED = (
 )
 _QUERIES_AND_VALUES = frozenset({"query", "q_proj", "q_lin", "q", "value", "v_proj", "v_lin", "v"})
 _KEYS_AND_OUTPUTS = frozenset({"key", "k_proj", "k_lin", "k", "o_proj", "out_proj", "out_lin", "o"})
+_WITH_HEAD, _FUSED = "every matrix of the blocks and the output matrix", "the fused matrix of queries, keys and values"
 _ADAPTED = {
+    _FUSED: frozenset[str](),
     "queries and values": _QUERIES_AND_VALUES,
     "queries, keys, values and outputs of attention": _QUERIES_AND_VALUES | _KEYS_AND_OUTPUTS,
     "every matrix of the blocks": frozenset[str](),
+    _WITH_HEAD: frozenset[str](),
 }
 """What LoRA usually adapts, by the names of the layers."""
 
@@ -78,10 +81,15 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
         yield scaled(structure, adapters, 0, "the adapters merged into the weights", 0.9)
         yield scaled(structure, rest, 0, "only the adapters counted", 0.9)
         return
-    for what, names in _ADAPTED.items():
+    repeated = any(_loop(line) is not None for line in structure.lines)
+    for what, names in _ADAPTED.items() if repeated else ():
         chosen = [i for i in _matrices(structure) if not names or {*structure.paths[i][-2:-1], structure.lines[i].label} & names]
-        plain = [structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2]
-        sides = Polynomial.total(Polynomial.product((*axis, *line.stored)) for line in plain for axis in line.axes)
+        if what == _FUSED:
+            chosen = [i for i in chosen if structure.lines[i].label]
+        if what == _WITH_HEAD:
+            head = _heads(structure)
+            chosen = [*chosen, *head] if head else []
+        sides = _sides([structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2], fused=not names)
         for rank in _RANKS if sides else ():
             term, words = sides * Polynomial.of(rank), f"adapters of rank {rank} for {what}"
             yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
@@ -298,6 +306,25 @@ def _matrices(structure: Structure) -> frozenset[int]:
     found = [i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.shape) > 1]
     repeated = [i for i in found if _loop(structure.lines[i]) is not None]
     return frozenset(repeated or found[:-1])
+
+
+def _sides(lines: list[Line], *, fused: bool) -> Polynomial:
+    """The rows and columns of matrices; the parts of a fused matrix have one input, which is the axis of all of them."""
+    found = Polynomial.of(0)
+    parts: dict[tuple[object, ...], list[Line]] = {}
+    for line in lines:
+        parts.setdefault((line.path, None if fused and line.label else line.label), []).append(line)
+    for same in parts.values():
+        axes = [Polynomial.product((*axis, *same[0].stored)) for line in same for axis in line.axes]
+        shared = next((axis for axis in same[0].axes if all(axis in line.axes for line in same)), ())
+        again = Polynomial.product((*shared, *same[0].stored)) * Polynomial.of(1 - len(same))
+        found += Polynomial.total(axes) + again
+    return found
+
+
+def _heads(structure: Structure) -> list[int]:
+    """The output matrix, if it is not that of the table."""
+    return [i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.axes) == 2 and _VOCABULARY in line.factors]
 
 
 def _loop(line: Line) -> Numbers | None:
