@@ -16,6 +16,7 @@ from paramsym.atlas.computing import Computation, computed_types, packed_computa
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded, recorded
 from paramsym.atlas.record import plain, unpacked
+from paramsym.atlas.values import recorded_value
 from paramsym.measure.counting import CONVENTIONS
 from paramsym.read.computed import shown_as
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
@@ -63,7 +64,7 @@ def configuration(form: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
     """Return the values of keys at which a form was recorded."""
     names = {name_of(key): key for key in keys}
     found = {names[name]: number for name, number in form["base"].items() if name in names}
-    found |= {key: values[0] for key, values in form["held"].items() if values[0] is not None} | dict.fromkeys(form.get("needed", ()), 0)
+    found |= {key: recorded_value(values[0]) for key, values in form["held"].items() if values[0] is not None} | dict.fromkeys(form.get("needed", ()), 0)
     found |= {key: _WINDOW for _, key, _, _, _, beyond in form.get("windows", ()) if beyond}
     return found | {order["depth"]: _LAYERS for order in form.get("layers", ()) if order["depth"] in keys}
 
