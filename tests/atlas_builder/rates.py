@@ -1,8 +1,8 @@
 """Find where classes drop entries in training, and by which keys' rates: ``PYTHONPATH=tests python -m atlas_builder.rates glm4 TYPE``.
 
 A class of the reference is recorded in training, with another rate for each key of one. Beside the record's computation, which is that of
-evaluation, its operators of dropout show their places, and their rates show the keys. If the kept bytes of all conventions are those of
-that pass, the form in the file says so.
+evaluation, its operators of dropout show their places, and their rates show the keys. Norms that take the statistics of the batch in
+training are marked. If the kept bytes of all conventions are those of that pass, the form in the file says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
 
 _RATE, _SKIPPED = re.compile(r"drop"), re.compile(r"layer_?drop")
-_ATTENTION = "scaled_dot_product_attention"
+_ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
 _FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
 """The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""
 
@@ -42,6 +42,7 @@ class Beside:
     same: dict[int, int] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     found: list[tuple[Dropout, float]] = field(default_factory=list)
+    trained: set[bool] = field(default_factory=set)
 
     def places(self) -> list[tuple[Dropout, float]]:
         """Return the places of dropout.
@@ -54,6 +55,8 @@ class Beside:
         self._called(self.of.top, self.training.top)
         if [self._number(one) for one in self.training.outputs] != [*self.of.outputs]:
             raise DifferentError("other outputs")
+        if len(self.trained) > 1:
+            raise DifferentError("some norms take the statistics of the batch")
         return self.found
 
     def _called(self, one: Called, other: Called) -> None:
@@ -66,6 +69,8 @@ class Beside:
                 self.same[array.number] = number
                 before = index[id(items[at])] if at < len(items) else len(one.items)
                 self.found.append((Dropout(one.path, before, number, (), 0.0), item.arguments["p"]))
+                continue
+            if isinstance(item, Done) and item.name == "add_" and _counts(self.training, item):
                 continue
             if at == len(items) or type(items[at]) is not type(item):
                 raise DifferentError(f"other operators in {one.path or 'the model'}")
@@ -97,6 +102,8 @@ class Beside:
         if one.name != other.name or len(one.results) != len(other.results):
             raise DifferentError(f"{other.name} in place of {one.name}")
         self._arguments(dict(one.arguments), dict(other.arguments))
+        if one.name == _NORM:
+            self.trained.add(bool(other.arguments["training"]))
         for mine, its in zip(one.results, other.results, strict=True):
             self.same[its.number] = mine.number
         if one.name == _ATTENTION and other.arguments["dropout_p"]:
@@ -129,6 +136,12 @@ def _empty(item: Any) -> bool:
     return isinstance(item, Called) and all(map(_empty, item.items))
 
 
+def _counts(recording: Recording, step: Done) -> bool:
+    """Whether an operator counts the batches of a norm, which only training does."""
+    number = step.arguments["self"].number
+    return any(name.endswith("num_batches_tracked") for name in recording.stored.get(number, ()))
+
+
 def _items(called: Called) -> Iterator[Any]:
     """Yield the items of a module; of modules of dropout alone, what they do."""
     for item in called.items:
@@ -147,6 +160,7 @@ class Rates:
     name: str
     form: Mapping[str, Any]
     computation: Computation
+    trained: bool = False
 
     def __post_init__(self) -> None:
         record = record_of(self.model_type)
@@ -165,7 +179,10 @@ class Rates:
         """Return the places of dropout with the rate at each."""
         model = self.model(rates)
         training = recorded_like(self.computation, model, self.arguments(model))
-        return dict(Beside(self.computation.recording, training).places())
+        beside = Beside(self.computation.recording, training)
+        found = dict(beside.places())
+        self.trained = beside.trained == {True}
+        return found
 
     def arguments(self, model: Any) -> dict[str, Any]:
         """Return the arguments of a pass."""
@@ -196,20 +213,37 @@ class Rates:
         return ""
 
 
+def with_norms(recording: Any, *, trained: bool) -> Any:
+    """Return a recording of a file with batch norms marked as trained, or none of them."""
+    if isinstance(recording, dict):
+        return {key: with_norms(one, trained=trained) for key, one in recording.items()}
+    if not isinstance(recording, list):
+        return recording
+    if recording[:1] == [_NORM]:
+        name, arguments, *rest = recording
+        arguments = {key: one for key, one in arguments.items() if key != "trained"}
+        return [name, {**arguments, "trained": True} if trained and not arguments["training"] else arguments, *rest]
+    return [with_norms(one, trained=trained) for one in recording]
+
+
 def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
     """Say in the forms of a type's classes where training drops entries; yield what was found."""
     for name, entry in classes.items():
         for form in entry["forms"]:
             form.pop("dropout", None)
+            form["recording"] = with_norms(form["recording"], trained=False)
             search = Rates(model_type, name, form, formed(entry["inputs"], form))
             try:
                 found = search.found()
+                recording = with_norms(form["recording"], trained=search.trained)
+                search.computation = formed(entry["inputs"], {**form, "recording": recording})
                 tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
                 said = next((wrong for one in tried if (wrong := search.differing(found, one))), "")
             except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
                 said = f"{type(error).__name__}: {str(error)[:160]}"
             else:
                 if not said:
+                    form["recording"] = recording
                     form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
             yield f"{model_type} {name} {form['held']}: {said or form['dropout']}"
 
