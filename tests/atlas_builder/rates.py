@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from atlas_builder.passes import configuration, layers_at, model_at, recorded_like, rewritten
+from atlas_builder.reference import reference_of
 from atlas_builder.words import KEPT, arguments
 
 import paramsym as ps
@@ -23,7 +24,7 @@ from paramsym.atlas.files import record_of
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
 
-_RATE, _SKIPPED = re.compile(r"drop"), re.compile(r"layer_?drop")
+_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?path")
 _ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
 _FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
 """The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""
@@ -160,14 +161,17 @@ class Rates:
     name: str
     form: Mapping[str, Any]
     computation: Computation
+    undropped: Sequence[str] = ()
     trained: bool = False
 
     def __post_init__(self) -> None:
         record = record_of(self.model_type)
         self.domains = {**record["extra"], **record["classes"][self.name]["keys"]}
         self.base = configuration(self.form, record["classes"][self.name]["keys"])
-        self.keys = [key for key in self.domains if _RATE.search(key) and not _SKIPPED.search(key)]
-        self.base |= {key: 0.0 for key in self.domains if _SKIPPED.search(key) and verified(self.domains[key], 0.0)}
+        rates = [key for key in self.domains if _RATE.search(key) and key not in self.form["held"]]
+        skipped = [key for key in rates if _SKIPPED.search(key) or key in self.undropped]
+        self.keys = [key for key in rates if key not in skipped]
+        self.base |= {key: 0.0 for key in skipped if verified(self.domains[key], 0.0)}
         numbers = {key: _FIRST + place * _STEP for place, key in enumerate(self.keys)}
         self.rates = {key: number for key, number in numbers.items() if verified(self.domains[key], number)}
 
@@ -227,25 +231,40 @@ def with_norms(recording: Any, *, trained: bool) -> Any:
 
 
 def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
-    """Say in the forms of a type's classes where training drops entries; yield what was found."""
+    """Say in the forms of a type's classes where training drops entries; yield what was found.
+
+    A rate of whole paths may be another one for each layer, so that no loop has them: if need be, it is left at 0.
+    """
+    default = reference_of(model_type, next(iter(classes))).config_class()
     for name, entry in classes.items():
         for form in entry["forms"]:
-            form.pop("dropout", None)
+            for key in ("dropout", "undropped"):
+                form.pop(key, None)
             form["recording"] = with_norms(form["recording"], trained=False)
-            search = Rates(model_type, name, form, formed(entry["inputs"], form))
-            try:
-                found = search.found()
-                recording = with_norms(form["recording"], trained=search.trained)
-                search.computation = formed(entry["inputs"], {**form, "recording": recording})
-                tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
-                said = next((wrong for one in tried if (wrong := search.differing(found, one))), "")
-            except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
-                said = f"{type(error).__name__}: {str(error)[:160]}"
-            else:
-                if not said:
-                    form["recording"] = recording
-                    form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
-            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}"
+            domains = {**record_of(model_type)["extra"], **record_of(model_type)["classes"][name]["keys"]}
+            paths = [key for key in domains if _PATHS.search(key) and key not in form["held"] and hasattr(default, key)]
+            said = _said(Rates(model_type, name, form, formed(entry["inputs"], form)), entry["inputs"])
+            if said and paths:
+                said = _said(Rates(model_type, name, form, formed(entry["inputs"], form), paths), entry["inputs"])
+                form |= {} if said else {"undropped": {key: getattr(default, key) for key in paths}}
+            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}{' without ' * bool(form.get('undropped'))}{' '.join(form.get('undropped', ()))}"
+
+
+def _said(search: Rates, inputs: Mapping[str, Any]) -> str:
+    """Say in a form what a search found; return why it says nothing."""
+    form = cast("dict[str, Any]", search.form)
+    try:
+        found = search.found()
+        recording = with_norms(form["recording"], trained=search.trained)
+        search.computation = formed(inputs, {**form, "recording": recording})
+        tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
+        if wrong := next((wrong for one in tried if (wrong := search.differing(found, one))), ""):
+            return wrong
+    except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+        return f"{type(error).__name__}: {str(error)[:160]}"
+    form["recording"] = recording
+    form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
+    return ""
 
 
 if __name__ == "__main__":
