@@ -36,11 +36,16 @@ class DifferentError(Exception):
 
 @dataclass
 class Beside:
-    """A recording in training beside one in evaluation: ``found`` are the places of dropout, with their rates."""
+    """A recording in training beside one in evaluation: ``found`` are the places of dropout, with their rates.
+
+    ``same`` are the arrays of training by number, ``constants`` those of evaluation: one of training may be several, one for each kind of
+    layers. ``trained`` has whether norms take the statistics of the batch.
+    """
 
     of: Recording
     training: Recording
     same: dict[int, int] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     found: list[tuple[Dropout, float]] = field(default_factory=list)
     trained: set[bool] = field(default_factory=set)
@@ -112,7 +117,11 @@ class Beside:
 
     def _arguments(self, one: Any, other: Any) -> None:
         if isinstance(one, Ref) and isinstance(other, Ref):
-            if other.number not in self.same:  # a tensor or a constant
+            if one.number in self.of.constants and other.number in self.training.constants:
+                if self.constants.setdefault(one.number, other.number) != other.number:
+                    raise DifferentError("other constants")
+                return
+            if other.number not in self.same:  # a tensor
                 self.same[other.number] = one.number
             if self._number(other.number) != one.number:
                 raise DifferentError("other arrays")
