@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
+from unittest import mock
 
+import torch
 from atlas_builder.passes import configuration, layers_at, model_at, recorded_like, rewritten
 from atlas_builder.reference import reference_of
 from atlas_builder.words import KEPT, arguments
@@ -162,6 +165,21 @@ def _items(called: Called) -> Iterator[Any]:
             yield item
 
 
+@contextmanager
+def _only_operators() -> Iterator[None]:
+    """Refuse functions with a backward pass of their own: these keep what they say, and not what their operators would.
+
+    Raises:
+        DifferentError: such a function.
+    """
+
+    def apply(kind: Any, *_: Any, **__: Any) -> Any:
+        raise DifferentError(f"{kind.__name__} has a backward pass of its own")
+
+    with mock.patch.object(torch.autograd.Function, "apply", classmethod(apply)):
+        yield
+
+
 @dataclass
 class Rates:
     """The search for the rates of one form of a class."""
@@ -191,7 +209,8 @@ class Rates:
     def places(self, rates: Mapping[str, float]) -> dict[Dropout, float]:
         """Return the places of dropout with the rate at each."""
         model = self.model(rates)
-        training = recorded_like(self.computation, model, self.arguments(model))
+        with _only_operators():
+            training = recorded_like(self.computation, model, self.arguments(model))
         beside = Beside(self.computation.recording, training)
         found = dict(beside.places())
         self.trained = beside.trained == {True}
@@ -255,8 +274,9 @@ def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
             said = _said(Rates(model_type, name, form, formed(entry["inputs"], form)), entry["inputs"])
             if said and paths:
                 said = _said(Rates(model_type, name, form, formed(entry["inputs"], form), paths), entry["inputs"])
-                form |= {} if said else {"undropped": {key: getattr(default, key) for key in paths}}
-            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}{' without ' * bool(form.get('undropped'))}{' '.join(form.get('undropped', ()))}"
+                form.update({} if said else {"undropped": {key: getattr(default, key) for key in paths}})
+            without = f", without {', '.join(form['undropped'])}" if "undropped" in form else ""
+            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}{without}"
 
 
 def _said(search: Rates, inputs: Mapping[str, Any]) -> str:
