@@ -318,7 +318,8 @@ def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
     rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
-    return frozenset(key for keys in (*kept, *rates, *(one.get(listed, ()) for one in forms for listed in ("needed", "undropped"))) for key in keys)
+    others = [one.get(listed, ()) for one in forms for listed in ("needed", "undropped")]
+    return frozenset(key for keys in (*kept, *rates, *others) for key in keys)
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
