@@ -8,9 +8,10 @@ from amount import sample
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-import paramsym as ps  # noqa: E402 - the test is skipped without the frameworks
-from oracles.variants import classes_of_texts, kept_by  # noqa: E402 - it needs torch
-from paramsym.errors import NotYetError  # noqa: E402 - as above
+from oracles.variants import classes_of_texts, kept_by
+
+import paramsym as ps
+from paramsym.errors import NotYetError
 
 _MOST = 150_000_000
 _UNKNOWN = {
