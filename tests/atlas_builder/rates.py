@@ -8,7 +8,7 @@ training are marked. If the kept bytes of all conventions are those of that pass
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -166,7 +166,7 @@ def _items(called: Called) -> Iterator[Any]:
 
 
 @contextmanager
-def _only_operators() -> Iterator[None]:
+def _only_operators() -> Generator[None]:
     """Refuse functions with a backward pass of their own: these keep what they say, and not what their operators would.
 
     Raises:
