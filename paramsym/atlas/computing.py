@@ -9,6 +9,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
+        "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
@@ -26,7 +27,9 @@ the keys and values of its attention for the next step, null if it returns nothi
 true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
 held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
-are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation.
+are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
+known, and known only if the keys of ``undropped``, with their defaults, are null or 0. In ``recording`` ``held`` are the constants that are
+buffers, and a batch norm is ``trained`` if training takes the statistics of the batch.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
@@ -111,14 +114,15 @@ class Computation:
     cache: bool | None
     step: bool
     activations: Mapping[str, tuple[str, ...]]
-    dropout: tuple[Dropout, ...]
+    dropout: tuple[Dropout, ...] | None
+    undropped: Mapping[str, Value]
     certificate: Mapping[str, Any]
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
     def recording_of(self, kinds: Mapping[str, Kinds], values: Mapping[str, Value]) -> Recording:
         """Return the recording with all layers of its stacks, of these kinds in order, with a configuration's activations and dropout."""
         words = {key: word for key, word in ((one, values.get(one)) for one in self.activations) if word not in (None, self.held[key][0])}
-        rates = {one: rate for one in self.dropout if (rate := one.rate(values)) != 0}
+        rates = {one: rate for one in self.dropout or () if (rate := one.rate(values)) != 0}
         if not kinds and not words and not rates:
             return self.recording
         key = (tuple(sorted(kinds.items())), tuple(words.items()), tuple(rates.items()))
@@ -152,6 +156,13 @@ class Computation:
         kinds = values.get(KINDS)
         every = any(kind is None for kind, _, _, _ in self.kept)
         return set(kinds) if every and isinstance(kinds, tuple) and {*kinds} <= {FULL, SLIDING} else set()
+
+    def untrained(self, values: Mapping[str, Value]) -> str:
+        """Return why it is not known what a pass in training keeps; nothing if it is known."""
+        if self.dropout is None:
+            return "training computes something else than evaluation, which was read"
+        rates = ((key, values.get(key, default)) for key, default in self.undropped.items())
+        return next((f"{key} is {shown(thawed(rate))}; it is known for 0" for key, rate in rates if rate not in (None, 0)), "")
 
     @property
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
@@ -306,7 +317,8 @@ def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
     rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
-    return frozenset(key for keys in (*kept, *rates, *(one.get("needed", ()) for one in forms)) for key in keys)
+    others = [one.get(listed, ()) for one in forms for listed in ("needed", "undropped")]
+    return frozenset(key for keys in (*kept, *rates, *others) for key in keys)
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
@@ -355,7 +367,8 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         cache=one["cache"],
         step=bool(one.get("step", False)),
         activations={str(key): tuple(map(str, paths)) for key, paths in one.get("activations", {}).items()},
-        dropout=places_of(one.get("dropout", ())),
+        dropout=places_of(one["dropout"]) if "dropout" in one else None,
+        undropped={str(key): recorded_value(default) for key, default in one.get("undropped", {}).items()},
         certificate=one["certificate"],
     )
 

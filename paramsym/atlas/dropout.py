@@ -69,10 +69,15 @@ def with_dropout(recording: Recording, rates: Mapping[Dropout, Any]) -> Recordin
         return Called(one.path, one.kind, items)
 
     def changed(item: Any) -> Any:
-        if isinstance(item, Repeated):
-            return replace(item, calls=[called(one) for one in item.calls])
-        if isinstance(item, Stack):
-            return replace(item, kinds=tuple(map(called, item.kinds)))
+        if isinstance(item, Repeated | Stack):
+            listed = item.carried if isinstance(item, Repeated) else (*item.passed, tuple(zip(item.first, item.last, strict=True)))
+            taken = [[number(one) for one, _ in pairs] for pairs in listed]  # before the copies; what these pass on, after them
+            calls = tuple(map(called, item.calls if isinstance(item, Repeated) else item.kinds))
+            given = [[number(other) for _, other in pairs] for pairs in listed]
+            pairs = tuple(tuple(zip(*both, strict=True)) for both in zip(taken, given, strict=True))
+            if isinstance(item, Repeated):
+                return replace(item, calls=list(calls), carried=pairs)
+            return replace(item, kinds=calls, passed=pairs[:-1], first=tuple(taken[-1]), last=tuple(given[-1]))
         return called(item) if isinstance(item, Called) else done(item)
 
     return replace(recording, top=called(recording.top))

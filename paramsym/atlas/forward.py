@@ -18,6 +18,7 @@ from paramsym.core.layer import Layer, unstated
 from paramsym.core.names import Entry
 from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
+from paramsym.program.lookups import untrained
 from paramsym.program.state import past
 from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
@@ -127,11 +128,15 @@ class Forward(Layer):
         recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled)
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
-            return Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
+            result = Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
         except NotYetError as error:
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
             raise self._indivisible(error.__cause__, _numbers(found, sizes)) from None
+        if not (why := found.untrained(dict[str, Any](self.values))):
+            return result
+        why = f"what {self.architecture} keeps in training is not known: {why}. Its tensors and its FLOPs are known."
+        return untrained(result, why) if isinstance(result, Value) else tuple(untrained(one, why) for one in result)
 
     def _check_letters(self, found: Computation) -> None:
         """Refuse letters for sizes of which the computation is known for one number only.

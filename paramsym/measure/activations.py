@@ -130,6 +130,7 @@ def activations(
         "statistic": width if memory.statistic is None else memory.statistic,
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
+        "ends": min(memory.index, 4),
         "mask": width if memory.mask is None else memory.mask,
         "wide mask": 4 if memory.mask is None else memory.mask,
         "truth": 1,

@@ -76,6 +76,7 @@ class _Keeper:
         self.split = {number for number, one in zip(program.inputs, split, strict=False) if one}
         self.mixed = False
         self.values: dict[int, None] = {}
+        self.ends: set[int] = set()
         self.lines: list[Line] = []
         self.labels: dict[int, tuple[Any, ...]] = {}
         self.made: dict[int, int] = {}
@@ -93,16 +94,18 @@ class _Keeper:
         inputs = self.program.inputs
         roots = [self.root[number] for number in self.program.outputs]
         given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
-        inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
-        values = (
-            staged(line_of(self.labels.get(number, ()), self.storage[number], number in self.split), self._stage_of_value(number))
-            for number in inside
-        )
+        inside = [number for number in sorted(self.values) if number in self.ends or (number not in inputs and number not in roots)]
+        values = (staged(self._line_of(number), self._stage_of_value(number)) for number in inside)
         lines = [*map(self._line_at, self.lines, places), *values]
-        kept = {n for n, number in enumerate(inputs) if number in self.values}
+        kept = {n for n, number in enumerate(inputs) if number in self.values and number not in self.ends}
         entered = {n for n, number in enumerate(inputs) if number in self.entered}
         results, read = tuple(map(self._result, self.program.outputs)), frozenset(self.way.read)
         return Keeping(kept, given, lines, results, self.mixed, bool(self.blocks), entered, read)
+
+    def _line_of(self, number: int) -> Line:
+        """Return the line of a value that is kept."""
+        line = line_of(self.labels.get(number, ()), self.storage[number], number in self.split)
+        return line.but(role="ends") if number in self.ends else line
 
     def _line_at(self, line: Line, place: int) -> Line:
         """Return the line of a step with its place among the blocks; a step with blocks inside knows it of its own."""
@@ -224,7 +227,10 @@ class _Keeper:
                     Line((name,), factors, role=role_of(f"wide {one.kind}" if one.wide else one.kind, step.gives[0] in self.split))
                 )
             else:
-                self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
+                number = (step.takes if one.source == "taken" else step.gives)[one.number]
+                self.keep(number, one.merged)
+                if one.kind == "ends":
+                    self.ends.add(self.root[number])
 
     def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False, way: Way | None = None) -> Keeping:
         """Return the kept arrays of an inner program, for the inputs that a step passes on."""
@@ -289,6 +295,8 @@ class _Keeper:
                 same = before.results[n].taken == n  # a copy passes its input on, in the same storage
                 if not same and (n in before.outputs or _takes(n, [*ring[position:], *ring[:position]])):
                     self.lines.append(looped(line_of(("carried",), body.input_types[n]), between, loop.shared))
+        for number, result in zip(step.gives, ring[-1].results, strict=True):
+            self.layout[number] = result.layout
         inputs = {n for n in range(loop.carry) if _takes(n, [kept for _, kept in copies])}
         along = {n for _, kept in copies for n in kept.inputs if n >= loop.carry}
         self._ends(step, replace(ring[-1] if len(ring) > 1 else copies[-1][1], inputs=inputs | along))

@@ -34,7 +34,8 @@ class Kept:
     """What an operation keeps for the backward pass: an input or a result, by its number, or another array.
 
     Another array has factors and a kind: a float, a statistic of a norm, a mask of dropout, Booleans of one byte each, indices of eight
-    bytes each, a buffer that only kernels for a CPU keep. ``merged`` are axes that the kernel needs as one axis: if the storage does not
+    bytes each, a buffer that only kernels for a CPU keep. An input of whole numbers is kept with eight bytes for each of them, or with four
+    if they are the ``ends`` of groups of rows. ``merged`` are axes that the kernel needs as one axis: if the storage does not
     allow that, the array is copied, and the copy is kept. A ``wide`` array is kept in float32; for narrower numbers, that is a copy.
     The array is kept if one of the inputs ``wanted`` needs a gradient, or any input if ``wanted`` is empty.
     """
@@ -42,7 +43,7 @@ class Kept:
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
-    kind: Literal["float", "statistic", "mask", "truth", "index", "buffer"] = "float"
+    kind: Literal["float", "statistic", "mask", "truth", "index", "ends", "buffer"] = "float"
     merged: tuple[tuple[int, ...], ...] = ()
     wide: bool = False
     wanted: tuple[int, ...] = ()

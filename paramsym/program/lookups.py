@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, canonical, shown
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.program.graph import Kept, Operation, Unchanged, Work
 from paramsym.program.masks import Rows
 from paramsym.program.tracing import Value, record, record_all
@@ -220,6 +220,18 @@ class Still(Unchanged):
     view: ClassVar[bool] = True
 
 
+@dataclass(frozen=True, slots=True)
+class Untrained(Unchanged):
+    """The array itself, as evaluation gives it: what training keeps is not known, for the reason ``why``."""
+
+    view: ClassVar[bool] = True
+
+    why: str
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - never known
+        raise NotYetError(self.why)
+
+
 def lookup(table: Value, index: Value) -> Value:
     """Return the row of the table for every index."""
     return record(Lookup(), table, index)
@@ -254,3 +266,8 @@ def drop(x: Value, rate: float, *, over: tuple[int, ...] | None = None, kind: Li
 def still(x: Value) -> Value:
     """Return an array through which no gradient passes back."""
     return record(Still(), x)
+
+
+def untrained(x: Value, why: str) -> Value:
+    """Return an array of a pass in evaluation; what training keeps is refused for the reason ``why``."""
+    return record(Untrained(why), x)

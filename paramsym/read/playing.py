@@ -102,7 +102,11 @@ class Player:
     # What is used where --------------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """Find for every call its outputs and the stored tensors that it uses, and the operators on which the model's results depend."""
+        """Find for every call its outputs and the stored tensors that it uses, and the operators on which the model's results depend.
+
+        No gradient passes back through whole numbers, and through arrays that are detached: nothing is kept of what only these depend on,
+        such as the distances to the nearest code.
+        """
         steps = list(self.recording.top.steps())
         last = {number: place for place, step in enumerate(steps) for number in refs(step.arguments)}
         last |= dict.fromkeys(self.recording.outputs, len(steps))
@@ -110,9 +114,10 @@ class Player:
         self.made = {array.number: step for step in steps for array in step.results}
         needed = {*self.recording.outputs, *_carried(self.recording.top)}
         for step in reversed(steps):
-            if not step.results or any(array.number in needed for array in step.results):
+            if not step.results or any(array.number in needed and array.kind in {"float", "complex"} for array in step.results):
                 self.live.add(id(step))
-                needed.update(refs(step.arguments))
+                if step.graded and step.name not in _DETACHING:
+                    needed.update(refs(step.arguments))
 
         def measure(called: Called, begin: int) -> int:
             end = begin
@@ -356,6 +361,7 @@ def _taking(program: Program, taken: Mapping[Value, int], values: Sequence[Value
     return replace(program, inputs=tuple(numbers[value] for value in values), types=types)
 
 
+_DETACHING = frozenset({"detach", "detach_"})
 _ATTENTION = "scaled_dot_product_attention"
 _KEPT = ("key", "value")
 _WITHOUT_WORK = frozenset({"detach", "alias", "view", "_to_copy", "clone", "put back", "expand", "slice", "select", "t", "transpose"})

@@ -50,12 +50,14 @@ def _batch_norm(
     running_var: Value | None = None,
     training: bool = False,
     eps: float = 1e-5,
+    trained: bool = False,
 ) -> Value:
+    """Return a batch normalisation; one in evaluation is ``trained`` if a record says that training takes the statistics of the batch."""
     scale, shift, mean, variance = (None if one is None else _per_channel(one, input) for one in (weight, bias, running_mean, running_var))
     if training or mean is None or variance is None:
         over = [axis for axis in range(input.rank) if axis != 1]
         return normalise(input, "layer", *over, eps=eps, scale=scale, shift=shift)
-    return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance), stored=True)
+    return normalise(input, "given", eps=eps, scale=scale, shift=shift, given=(mean, variance), stored=not trained)
 
 
 @TORCH("instance_norm", ignored="momentum cudnn_enabled")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -73,7 +74,8 @@ class _View(NamedTuple):
 class _Recorder:
     """The state of one recording, by the identities of tensors, which are kept alive.
 
-    ``fixed`` are whole numbers that depend on nothing, ``blind`` are tensors without values. A view of a tensor that was changed in place
+    ``fixed`` are whole numbers that depend on nothing, ``buffers`` those of them that the module holds and does not save, ``blind`` are
+    tensors without values. A view of a tensor that was changed in place
     is taken again: ``seen`` is the version of the tensor at which a view was taken.
     """
 
@@ -82,6 +84,7 @@ class _Recorder:
         self.alive: list[Any] = []
         self.number: dict[int, int] = {}
         self.fixed: set[int] = set()
+        self.buffers: set[int] = set()
         self.blind: set[int] = set()
         self.views: dict[int, _View] = {}
         self.versions: dict[int, int] = {}
@@ -143,6 +146,7 @@ class _Recorder:
                 made = tensor.detach().to("cpu")
                 self.alive.append(made)
                 self.fixed.add(id(made))
+                self.buffers.add(id(made))
             else:
                 made = without_values(torch, tensor).requires_grad_(tensor.requires_grad)
                 self.stored[self._new(made)] = tuple(names[key])
@@ -189,7 +193,7 @@ class _Recorder:
             self._step(view.name, {**view.arguments, "self": self._ref(view.base)}, [*[None] * view.place, tensor])
         if key not in self.number:  # it depends on nothing that was recorded, or the module holds it outside of its state
             self._new(tensor)
-            self.constants[self.number[key]] = self._array(tensor, self._entries(tensor))
+            self.constants[self.number[key]] = replace(self._array(tensor, self._entries(tensor)), held=key in self.buffers)
         return Ref(self.number[key])
 
     def _entries(self, tensor: Any) -> Any:
@@ -227,6 +231,8 @@ class _Recorder:
         if self._depends_on_nothing(taken) and not any(self._kind(one) in REAL for one in outputs):
             self.alive += outputs
             self.fixed.update(map(id, outputs))
+            if schema.returns[0].alias_info is not None and id(taken[0]) in self.buffers:
+                self.buffers.update(map(id, outputs))  # views
             return result
         frozen = self._frozen(arguments)
         self._step(name, frozen, outputs)

@@ -187,5 +187,10 @@ def _histc(self: Value, bins: Any = 100, min: Any = 0, max: Any = 0) -> Value:
 def _grouped(self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None) -> Value:
     if offs is None or mat2.rank != 3 or self.rank != 2:
         raise NotYetError("a grouped product of other forms than rows with the matrix of their group is not known.")
-    y = contract("r i, r i o -> r o", self, choose(mat2, groups_of(offs, self.sizes[0])))
+
+    def kernel(rows: Value, matrices: Value, ends: Value) -> Value:
+        return contract("r i, r i o -> r o", rows, choose(matrices, groups_of(ends, rows.sizes[0])))
+
+    keeps = (Kept("taken", 1, wanted=(0,)), Kept("taken", wanted=(1,)), Kept("taken", 2, kind="ends"))
+    y: Value = region("grouped product", kernel, self, mat2, offs, keeps=keeps)
     return y if bias is None else y + bias

@@ -24,7 +24,7 @@ def buffers_of(model_type: str, name: str, form: Mapping[str, Any], computation:
     again = recorded_like(computation, model, arguments(model, computation, base))
     beside = Beside(computation.recording, again)
     beside.places()
-    return sorted({beside.same[number] for number, one in again.constants.items() if one.held and number in beside.same})
+    return sorted(number for number, other in beside.constants.items() if again.constants[other].held)
 
 
 def marked(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:

@@ -17,11 +17,12 @@ from paramsym.atlas.computing import Computation, computed_types, packed_computa
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import plain, unpacked
+from paramsym.atlas.values import recorded_value
 from paramsym.measure.work_conventions import CONVENTIONS
 from paramsym.read.computed import shown_as
 from paramsym.read.loops import folded, numbered, without_copies_of_saved
 from paramsym.read.playing import Player
-from paramsym.read.recording import Recording
+from paramsym.read.recording import Called, Recording, Repeated
 from paramsym.read.rolling import rolled
 from paramsym.read.stacks import stacked
 from paramsym.read.torch_recorder import recorded as recording_of
@@ -64,7 +65,9 @@ def configuration(form: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
     """Return the values of keys at which a form was recorded."""
     names = {name_of(key): key for key in keys}
     found = {names[name]: number for name, number in form["base"].items() if name in names}
-    found |= {key: values[0] for key, values in form["held"].items() if values[0] is not None} | dict.fromkeys(form.get("needed", ()), 0)
+    found |= {key: recorded_value(values[0]) for key, values in form["held"].items() if values[0] is not None} | dict.fromkeys(
+        form.get("needed", ()), 0
+    )
     found |= {key: _WINDOW for _, key, _, _, _, beyond in form.get("windows", ()) if beyond}
     return found | {order["depth"]: _LAYERS for order in form.get("layers", ()) if order["depth"] in keys}
 
@@ -79,7 +82,13 @@ def model_at(model_type: str, name: str, point: Mapping[str, Any]) -> Any:
 def recorded_like(computation: Computation, model: Any, given: Mapping[str, Any]) -> Recording:
     """Return a pass of the reference's model with loops and layers as a computation has them, so that the two have the same items."""
     found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), given))), model)
-    return stacked(numbered(found)).recording if computation.orders else folded(found)
+    if computation.orders:
+        return stacked(numbered(found)).recording
+    return folded(found) if _repeats(computation.recording.top) else numbered(found)
+
+
+def _repeats(called: Called) -> bool:
+    return any(isinstance(one, Repeated) or (isinstance(one, Called) and _repeats(one)) for one in called.items)
 
 
 def layer_at(model_type: str, name: str, computation: Computation, point: Mapping[str, Any]) -> Recorded:

@@ -1,18 +1,22 @@
 """Find where classes drop entries in training, and by which keys' rates: ``PYTHONPATH=tests python -m atlas_builder.rates glm4 TYPE``.
 
 A class of the reference is recorded in training, with another rate for each key of one. Beside the record's computation, which is that of
-evaluation, its operators of dropout show their places, and their rates show the keys. If the kept bytes of all conventions are those of
-that pass, the form in the file says so.
+evaluation, its operators of dropout show their places, and their rates show the keys. Norms that take the statistics of the batch in
+training are marked. If the kept bytes of all conventions are those of that pass, the form in the file says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
+from unittest import mock
 
+import torch
 from atlas_builder.passes import configuration, layers_at, model_at, recorded_like, rewritten
+from atlas_builder.reference import reference_of
 from atlas_builder.words import KEPT, arguments
 
 import paramsym as ps
@@ -23,8 +27,8 @@ from paramsym.atlas.files import record_of
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
 
-_RATE, _SKIPPED = re.compile(r"drop"), re.compile(r"layer_?drop")
-_ATTENTION = "scaled_dot_product_attention"
+_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?path")
+_ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
 _FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
 """The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""
 
@@ -35,13 +39,19 @@ class DifferentError(Exception):
 
 @dataclass
 class Beside:
-    """A recording in training beside one in evaluation: ``found`` are the places of dropout, with their rates."""
+    """A recording in training beside one in evaluation: ``found`` are the places of dropout, with their rates.
+
+    ``same`` are the arrays of training by number, ``constants`` those of evaluation: one of training may be several, one for each kind of
+    layers. ``trained`` has whether norms take the statistics of the batch.
+    """
 
     of: Recording
     training: Recording
     same: dict[int, int] = field(default_factory=dict)
+    constants: dict[int, int] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     found: list[tuple[Dropout, float]] = field(default_factory=list)
+    trained: set[bool] = field(default_factory=set)
 
     def places(self) -> list[tuple[Dropout, float]]:
         """Return the places of dropout.
@@ -54,6 +64,8 @@ class Beside:
         self._called(self.of.top, self.training.top)
         if [self._number(one) for one in self.training.outputs] != [*self.of.outputs]:
             raise DifferentError("other outputs")
+        if len(self.trained) > 1:
+            raise DifferentError("some norms take the statistics of the batch")
         return self.found
 
     def _called(self, one: Called, other: Called) -> None:
@@ -66,6 +78,8 @@ class Beside:
                 self.same[array.number] = number
                 before = index[id(items[at])] if at < len(items) else len(one.items)
                 self.found.append((Dropout(one.path, before, number, (), 0.0), item.arguments["p"]))
+                continue
+            if isinstance(item, Done) and item.name == "add_" and _counts(self.training, item):
                 continue
             if at == len(items) or type(items[at]) is not type(item):
                 raise DifferentError(f"other operators in {one.path or 'the model'}")
@@ -97,6 +111,8 @@ class Beside:
         if one.name != other.name or len(one.results) != len(other.results):
             raise DifferentError(f"{other.name} in place of {one.name}")
         self._arguments(dict(one.arguments), dict(other.arguments))
+        if one.name == _NORM:
+            self.trained.add(bool(other.arguments["training"]))
         for mine, its in zip(one.results, other.results, strict=True):
             self.same[its.number] = mine.number
         if one.name == _ATTENTION and other.arguments["dropout_p"]:
@@ -104,7 +120,11 @@ class Beside:
 
     def _arguments(self, one: Any, other: Any) -> None:
         if isinstance(one, Ref) and isinstance(other, Ref):
-            if other.number not in self.same:  # a tensor or a constant
+            if one.number in self.of.constants and other.number in self.training.constants:
+                if self.constants.setdefault(one.number, other.number) != other.number:
+                    raise DifferentError("other constants")
+                return
+            if other.number not in self.same:  # a tensor
                 self.same[other.number] = one.number
             if self._number(other.number) != one.number:
                 raise DifferentError("other arrays")
@@ -129,6 +149,12 @@ def _empty(item: Any) -> bool:
     return isinstance(item, Called) and all(map(_empty, item.items))
 
 
+def _counts(recording: Recording, step: Done) -> bool:
+    """Whether an operator counts the batches of a norm, which only training does."""
+    number = step.arguments["self"].number
+    return any(name.endswith("num_batches_tracked") for name in recording.stored.get(number, ()))
+
+
 def _items(called: Called) -> Iterator[Any]:
     """Yield the items of a module; of modules of dropout alone, what they do."""
     for item in called.items:
@@ -139,6 +165,21 @@ def _items(called: Called) -> Iterator[Any]:
             yield item
 
 
+@contextmanager
+def _only_operators() -> Generator[None]:
+    """Refuse functions with a backward pass of their own: these keep what they say, and not what their operators would.
+
+    Raises:
+        DifferentError: such a function.
+    """
+
+    def apply(kind: Any, *_: Any, **__: Any) -> Any:
+        raise DifferentError(f"{kind.__name__} has a backward pass of its own")
+
+    with mock.patch.object(torch.autograd.Function, "apply", classmethod(apply)):
+        yield
+
+
 @dataclass
 class Rates:
     """The search for the rates of one form of a class."""
@@ -147,13 +188,17 @@ class Rates:
     name: str
     form: Mapping[str, Any]
     computation: Computation
+    undropped: Sequence[str] = ()
+    trained: bool = False
 
     def __post_init__(self) -> None:
         record = record_of(self.model_type)
         self.domains = {**record["extra"], **record["classes"][self.name]["keys"]}
         self.base = configuration(self.form, record["classes"][self.name]["keys"])
-        self.keys = [key for key in self.domains if _RATE.search(key) and not _SKIPPED.search(key)]
-        self.base |= {key: 0.0 for key in self.domains if _SKIPPED.search(key) and verified(self.domains[key], 0.0)}
+        rates = [key for key in self.domains if _RATE.search(key) and key not in self.form["held"]]
+        skipped = [key for key in rates if _SKIPPED.search(key) or key in self.undropped]
+        self.keys = [key for key in rates if key not in skipped]
+        self.base |= {key: 0.0 for key in skipped if verified(self.domains[key], 0.0)}
         numbers = {key: _FIRST + place * _STEP for place, key in enumerate(self.keys)}
         self.rates = {key: number for key, number in numbers.items() if verified(self.domains[key], number)}
 
@@ -164,8 +209,12 @@ class Rates:
     def places(self, rates: Mapping[str, float]) -> dict[Dropout, float]:
         """Return the places of dropout with the rate at each."""
         model = self.model(rates)
-        training = recorded_like(self.computation, model, self.arguments(model))
-        return dict(Beside(self.computation.recording, training).places())
+        with _only_operators():
+            training = recorded_like(self.computation, model, self.arguments(model))
+        beside = Beside(self.computation.recording, training)
+        found = dict(beside.places())
+        self.trained = beside.trained == {True}
+        return found
 
     def arguments(self, model: Any) -> dict[str, Any]:
         """Return the arguments of a pass."""
@@ -196,22 +245,55 @@ class Rates:
         return ""
 
 
+def with_norms(recording: Any, *, trained: bool) -> Any:
+    """Return a recording of a file with batch norms marked as trained, or none of them."""
+    if isinstance(recording, dict):
+        return {key: with_norms(one, trained=trained) for key, one in recording.items()}
+    if not isinstance(recording, list):
+        return recording
+    if recording[:1] == [_NORM]:
+        name, arguments, *rest = recording
+        arguments = {key: one for key, one in arguments.items() if key != "trained"}
+        return [name, {**arguments, "trained": True} if trained and not arguments["training"] else arguments, *rest]
+    return [with_norms(one, trained=trained) for one in recording]
+
+
 def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
-    """Say in the forms of a type's classes where training drops entries; yield what was found."""
+    """Say in the forms of a type's classes where training drops entries; yield what was found.
+
+    A rate of whole paths may be another one for each layer, so that no loop has them: if need be, it is left at 0.
+    """
+    default = reference_of(model_type, next(iter(classes))).config_class()
     for name, entry in classes.items():
         for form in entry["forms"]:
-            form.pop("dropout", None)
-            search = Rates(model_type, name, form, formed(entry["inputs"], form))
-            try:
-                found = search.found()
-                tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
-                said = next((wrong for one in tried if (wrong := search.differing(found, one))), "")
-            except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
-                said = f"{type(error).__name__}: {str(error)[:160]}"
-            else:
-                if not said:
-                    form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
-            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}"
+            for key in ("dropout", "undropped"):
+                form.pop(key, None)
+            form["recording"] = with_norms(form["recording"], trained=False)
+            domains = {**record_of(model_type)["extra"], **record_of(model_type)["classes"][name]["keys"]}
+            paths = [key for key in domains if _PATHS.search(key) and key not in form["held"] and hasattr(default, key)]
+            said = _said(Rates(model_type, name, form, formed(entry["inputs"], form)), entry["inputs"])
+            if said and paths:
+                said = _said(Rates(model_type, name, form, formed(entry["inputs"], form), paths), entry["inputs"])
+                form.update({} if said else {"undropped": {key: getattr(default, key) for key in paths}})
+            without = f", without {', '.join(form['undropped'])}" if "undropped" in form else ""
+            yield f"{model_type} {name} {form['held']}: {said or form['dropout']}{without}"
+
+
+def _said(search: Rates, inputs: Mapping[str, Any]) -> str:
+    """Say in a form what a search found; return why it says nothing."""
+    form = cast("dict[str, Any]", search.form)
+    try:
+        found = search.found()
+        recording = with_norms(form["recording"], trained=search.trained)
+        search.computation = formed(inputs, {**form, "recording": recording})
+        tried: list[Mapping[str, float]] = [{}, search.rates, *({key: rate} for key, rate in search.rates.items())]
+        if wrong := next((wrong for one in tried if (wrong := search.differing(found, one))), ""):
+            return wrong
+    except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+        return f"{type(error).__name__}: {str(error)[:160]}"
+    form["recording"] = recording
+    form["dropout"] = [[one.path, one.index, one.number, list(one.keys), one.default] for one in found]
+    return ""
 
 
 if __name__ == "__main__":

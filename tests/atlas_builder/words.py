@@ -59,7 +59,7 @@ def arguments(model: Any, computation: Computation, point: Mapping[str, Any]) ->
     """Return arrays of zeros for the inputs, and no cache."""
     sizes = {name_of(key): value for key, value in point.items()}
     sizes |= {name: starts[0] for name, starts in STARTS.items()}
-    given: dict[str, Any] = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
+    given: dict[str, Any] = {one: False for one in ("use_cache", "use_mems") if one in inspect.signature(model.forward).parameters}
     for name, axes in computation.inputs.items():
         shape = [axis if isinstance(axis, int) else sizes[name_of(axis)] for axis in axes]
         given[name] = torch.zeros(shape, device="meta") if name in FLOATS else torch.zeros(shape, dtype=torch.long)

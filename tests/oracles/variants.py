@@ -16,10 +16,11 @@ from paramsym.errors import ConfigError, NotYetError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from oracles.test_live_computations import class_of, drawn  # noqa: E402 - it needs torch
+from oracles.test_live_computations import class_of, drawn, small  # noqa: E402 - it needs torch
 from read.comparing import kept  # noqa: E402 - it needs torch
 
-_DRAWS = 6
+_DRAWS, _SMALL = 6, 6
+"""How often a configuration is drawn, and one with few and small experts."""
 
 
 def classes_of_texts() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -40,16 +41,16 @@ def kept_by(
     chance = random.Random(f"{model_type} {name} {seed}")
     default = transformers.AutoConfig.for_model(model_type)
     made = class_of(default, name)
-    for turn in range(_DRAWS):
-        keys = drawn(default, chance, turn)
+    for turn in range(_DRAWS + _SMALL):
+        keys = drawn(default, chance, turn) if turn < _DRAWS else drawn(default, chance, turn % 4) | small(default, chance)
         shape = (chance.randint(1, 3), chance.choice((2, 6, 13)))
         found, wanted = [], []
         try:
             for variant in variants:
                 config = transformers.AutoConfig.for_model(model_type, **{**keys, **variant})
                 with torch.device("meta"):
-                    small = sum(one.numel() for one in made(config).parameters()) <= most
-                if not small:
+                    number = sum(one.numel() for one in made(config).parameters())
+                if number > most:
                     break
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # a key that a type derives from others

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+import weakref
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -65,18 +67,28 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     return forward, counter.get_total_flops()
 
 
-def kept(module: Any, given: list[Any]) -> int:
-    """Return the bytes of the storages that autograd holds after a forward pass; parameters, buffers and inputs left out."""
-    known = {one.untyped_storage().data_ptr() for one in (*module.parameters(), *module.buffers(), *given)}
-    storages: dict[int, int] = {}
+def kept(module: Any, given: list[Any], named: dict[str, Any] | None = None) -> int:
+    """Return the bytes of the storages that autograd holds after a forward pass; parameters, buffers and inputs left out.
 
-    def pack(saved: Any) -> Any:
-        storages.setdefault(saved.untyped_storage().data_ptr(), saved.untyped_storage().nbytes())
-        held.append(saved)
-        return saved
+    What it saved for results that nothing uses, as a pooled state beside the output, is freed with these, and is left out, too.
+    """
+    named = named or {}
+    known = {one.untyped_storage().data_ptr() for one in (*module.parameters(), *module.buffers(), *given, *named.values())}
+    saved: weakref.WeakSet[_Saved] = weakref.WeakSet()
 
-    held: list[Any] = []
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
-        output = module(*given)
+    def pack(tensor: Any) -> Any:
+        saved.add(one := _Saved(tensor.detach()))  # a result that holds its own operator would never be freed
+        return one
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one.tensor):
+        output = module(*given, **named)
+    storages = {one.data_ptr(): one.nbytes() for one in (each.tensor.untyped_storage() for each in saved)}
     del output
     return sum(size for pointer, size in storages.items() if pointer not in known)
+
+
+@dataclass(eq=False)
+class _Saved:
+    """A tensor that autograd saved: only autograd holds this, so it ends when autograd frees the tensor."""
+
+    tensor: Any
