@@ -623,11 +623,13 @@ def check_layer(layer: object, more: str = "") -> None:
     >>> check_layer("bert")
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model.
+    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model. \
+ps.load takes the name of a model.
     """
     if not isinstance(layer, Layer):
-        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
-        raise ArgumentError(message.rstrip())
+        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model."
+        message += " ps.load takes the name of a model." if isinstance(layer, str) else ""
+        raise ArgumentError(f"{message} {more}".rstrip())
 
 
 def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:
