@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 from paramsym.analysis.several import Several
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
@@ -104,7 +104,7 @@ def _all() -> tuple[Known, ...]:
         *_known("work", CONVENTIONS, lambda one: one.counts),
         *_known("activations", MEMORY, lambda one: f"attention {one.attention}, numbers of {one.dtype}"),
         *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} numbers of {one.bytes} bytes per parameter"),
-        *(Known("formats", name, f"{text(width)} bytes per number", "its definition", _ALONE) for name, width in BYTES.items()),
+        *(Known("formats", name, f"{shown(width)} bytes per number", "its definition", _ALONE) for name, width in BYTES.items()),
         *_known("formats", FORMATS, lambda one: one.counts),
         *_known("losses", LOSSES, lambda one: one.counts),
         *_known("sharings", SHARINGS, lambda one: f"{one.times} times the {one.travels}: {one.words}"),

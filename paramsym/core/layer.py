@@ -483,8 +483,9 @@ class Layer:
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""
         if name in field_names(type(self)):  # type: ignore[arg-type]
-            held = getattr(self, name)
-            return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
+            held, letter = getattr(self, name), getattr(self.origin[0], name)
+            instead = f"write at({letter}=...)" if isinstance(letter, Symbol) else "build it with another"
+            return f"Its {name} is {text(held)}: {instead}."
         if any(symbol.name == name for symbol in symbols_in(self.params)):
             return f"{name} is in a tensor, but in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
         return ""

@@ -21,7 +21,7 @@ from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.measure.formats import SHORT, is_width
-from paramsym.naming import described
+from paramsym.naming import described, nearest
 from paramsym.present.patterns import names_of_patterns
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
@@ -288,12 +288,14 @@ def known_word(what: str, value: object, known: Iterable[str], more: str = "") -
     >>> known_word("dtype", "float31", ("float32", "float16"))
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16.
+    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16. Did you mean float32 or float16?
     """
     words = tuple(known)
     found = next((word for word in words if isinstance(value, str) and word.lower() == value.lower()), None)
     if found is None:
-        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.")
+        near = nearest(value, words, most=2) if isinstance(value, str) else []
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.{hint}")
     return found
 
 

@@ -49,6 +49,14 @@ def test_words_are_read_as_people_write_them() -> None:
     assert ps.traffic(layer, shape, dtype="half") == ps.traffic(layer, shape)
 
 
+def test_the_nearest_word_is_offered() -> None:
+    """The list of formats is long."""
+    with pytest.raises(ArgumentError, match=r"wanted one of float64, .*\. Did you mean gguf-q4_0"):
+        ps.memory(ps.Dense(4, 4), (2, 4), use="inference", weights="Q4_0")
+    with pytest.raises(ps.ParamsymError, match=r"Its hidden_size is 4096: write at\(H=\.\.\.\)\."):
+        ps.load("meta-llama/Meta-Llama-3-8B").at(hidden_size=512)
+
+
 def test_a_run_says_its_devices() -> None:
     """Tokens may have a unit, as in the shell."""
     run = ps.training(ps.load("gpt2"), (1, 8), tokens="300B")
