@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx import addnodes
-
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
@@ -34,6 +32,8 @@ def words(page: str, table: str) -> list[tuple[str, str]]:
 
 def index_words(app: Sphinx, doctree: nodes.document) -> None:
     """Add the words of a page to its entries of the index, as main ones, which the search puts first."""
+    from sphinx import addnodes
+
     table = (Path(app.srcdir) / "index.md").read_text(encoding="utf-8")
     entries = [("single", word, heading, "main", None) for word, heading in words(app.env.docname, table)]
     if entries:
