@@ -43,6 +43,7 @@ def main() -> None:
     """Print the times of each page, and that of importing SymPy in the same rounds."""
     with tempfile.TemporaryDirectory() as folder:
         pages = {name: Path(folder) / f"{number}.html" for number, name in enumerate(MODELS)}
+        commands: dict[str, tuple[str, ...]]
         commands = {name: ("-m", "paramsym", "explore", name, "-o", str(page)) for name, page in pages.items()}
         commands["import sympy"] = ("-c", "import sympy")
         found = [{name: cold(*command) for name, command in commands.items()} for _ in range(ROUNDS)]
