@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from api_pages import pages, signature  # noqa: E402 - beside this file
+from searched import index_words  # noqa: E402
 from sphinx import addnodes  # noqa: E402
 from sphinx.errors import ExtensionError  # noqa: E402
 
@@ -186,5 +187,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", keep_imported)
     app.connect("autodoc-process-signature", show_fields)
     app.connect("source-read", close_examples)
+    app.connect("doctree-read", index_words)
     app.connect("html-page-context", titles_alone, priority=100)  # before the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

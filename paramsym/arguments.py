@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 from paramsym.errors import ArgumentError
 from paramsym.naming import described, quoted
+
+_AMOUNT = re.compile(r"(?a)(\d{1,18})(?:\.(\d{1,18}))?([KMBT]?)")
+_UNITS = {"": 0, "K": 3, "M": 6, "B": 9, "T": 12}
+
+
+def amount(text: str) -> int | None:
+    """Read a whole number, with or without a unit; None for other text.
+
+    >>> amount("1.4T"), amount("1.5")
+    (1400000000000, None)
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    before, behind, unit = found.groups(default="") if found else ("", "", "")
+    zeros = _UNITS[unit] - len(behind)
+    return int(before + behind) * 10**zeros if found and zeros >= 0 else None
 
 
 def check_flags(**flags: object) -> None:

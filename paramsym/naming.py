@@ -90,18 +90,25 @@ def short(value: object, limit: int = 120) -> str:
 
 
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:
-    """Return the names that are the typed text in other letters, begin with it or contain it, then those with a similar spelling.
+    """Return the names that are the typed text, begin with it or contain it, then those with a similar spelling.
 
-    >>> nearest("bert-base", ["gpt2", "bert-large-uncased", "bert-base-uncased"])
-    ['bert-base-uncased', 'bert-large-uncased']
+    Capitals do not matter, nor what stands between letters and digits.
+
+    >>> nearest("BERT base", ["gpt2", "bert-large-uncased", "bert-base-uncased"])
+    ['bert-base-uncased']
     """
     from difflib import get_close_matches  # only an error needs it
 
-    known = list(names)
-    lower = typed.lower()
-    longer = [name for name in known if len(typed) > 2 and lower in name.lower()]
-    longer.sort(key=lambda name: (name.lower() != lower, not name.lower().startswith(lower)))
-    return list(dict.fromkeys([*longer, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
+    known, bare = list(names), _letters(typed)
+    form = _letters if len(bare) > 3 else str.lower  # three letters are in many names by chance
+    longer = {name: form(name) for name in known if len(bare) > 2 and form(typed) in form(name)}
+    found = sorted(longer, key=lambda name: (longer[name] != form(typed), not longer[name].startswith(form(typed))))
+    return list(dict.fromkeys([*found, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def some(names: Sequence[str], most: int = 1) -> str:

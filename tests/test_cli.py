@@ -132,6 +132,8 @@ def test_explain(run) -> None:  # noqa: ANN001
     assert run("explain", "bert-base-uncased", "A").out == said.out
     assert run("explain", "A", "bert", "-f", "latex").out == ps.explain(ps.models.Bert(), "A").to_latex() + "\n"
     refused(run("explain", "Q", "bert"), "Bert has no symbol 'Q'; it has A, F, H, L, P, T, V.")
+    for order in (("A", "attention"), ("attention", "A")):
+        refused(run("explain", *order), "there is no file, family or published size 'attention'")
 
 
 def test_reconcile(run) -> None:  # noqa: ANN001
@@ -262,6 +264,8 @@ def test_a_page_is_written(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert run("explore", "lenet", "-o", str(tmp_path / "page.html")).out == f"{tmp_path / 'page.html'}\n"
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert Path(run("explore", "lenet").out.strip()).is_file()
+    assert Path(run("explore", "lenet", "alexnet").out.strip()).is_file()
+    assert "one model, or two" in run("explore", "lenet", "alexnet", "vgg16").err
     assert "cannot be written" in run("explore", "lenet", "-o", str(tmp_path / "none" / "page.html")).err
 
 

@@ -27,7 +27,8 @@ MODELS: dict[str, tuple[Callable[[], tuple[Any, ...]], str, tuple[int, ...]]] = 
     "gpt2": (lambda: (ps.load("gpt2"),), "gpt2", (50257, 1024, 768, 12)),
     "resnet-50": (lambda: (ps.models.ResNet().at("resnet50"), (1, 3, 224, 224)), "resnet50", (1000,)),
     "record": (lambda: (ps.from_config({"model_type": "led", "d_model": 512}),), "LEDForConditionalGeneration", (512, 50265)),
-    "derived": (lambda: (_derived(),), "Derived", ()),
+    "record by name": (lambda: (ps.load("led"),), "LEDForConditionalGeneration", (50265, 16384)),  # of transformers' LEDConfig
+    "derived": (lambda: (_derived(),), "Derived", (16, 2)),
     "growing": (lambda: (ps.Repeat(ps.Dense(C + index("i") * K, K), L, index=index("i")),), "Repeat", ()),
     "two": (lambda: (ps.load("gpt2"), ps.load("bert-base-uncased")), "gpt2 and bert-base-uncased", (50257, 30522)),
 }

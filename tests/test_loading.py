@@ -12,7 +12,7 @@ from amount import cases
 
 import paramsym as ps
 from paramsym.cli import main
-from paramsym.errors import ConfigError, ParamsymError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, ConfigError, ParamsymError, StructureError, UnknownNameError
 from paramsym.loading import published
 
 NAMES = list(published())
@@ -110,9 +110,14 @@ def test_every_way_in(tmp_path: Path) -> None:
 
 def test_an_unknown_name_leads_on() -> None:
     """The nearest names and three ways on, never the list of everything."""
-    with pytest.raises(UnknownNameError, match=r"config.json.*did you mean bert-base-uncased or .*`paramsym families`.*ps.Block") as caught:
+    with pytest.raises(UnknownNameError, match=r"did you mean bert-base-uncased or .*config.json.*`paramsym families`.*ps.Block") as caught:
         ps.load("bert-base-uncase")
     assert len(str(caught.value)) < 400
+    for typed, meant in (("GPT-2", "gpt2"), ("BERT base", "bert-base-uncased"), ("llama3 8b", "meta-llama/Meta-Llama-3-8B")):
+        with pytest.raises(UnknownNameError, match=f"did you mean {meant}[ ?]"):
+            ps.load(typed)
+    with pytest.raises(ArgumentError, match=r"layer is 'gpt2' \(str\); .* ps.load takes the name of a model\."):
+        ps.flops("gpt2")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="there is no file or directory"):
         ps.load("nothing/here.json")
     for wrong in (7, None, b"bert"):

@@ -36,6 +36,8 @@ def test_nearest() -> None:
     """Names that hold what was typed go first; nothing near is said to be near."""
     assert nearest("llama-2-7b", NAMES) == [NAMES[0], NAMES[1]]
     assert nearest("zebra", NAMES) == []
+    assert nearest("GPT-2", ["gptj", "gpt2-xl", "gpt2"])[:2] == ["gpt2", "gpt2-xl"]
+    assert nearest("BERT base", ["bert-large-cased", "bert-base-cased"]) == ["bert-base-cased"]
 
 
 def test_what_was_found_is_one_short_line() -> None:

@@ -147,6 +147,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
         kind = "size" if least else "count"
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
+        hint = f" A letter is a symbol, dims({value!r})." if isinstance(value, str) and value.isidentifier() and len(value) < 20 else hint
         shown = described(value) if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
         raise SizeError(f"{where} is {short(shown)}; {wanted}.{hint}")
     if number.bit_length() > MAX_BITS:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
+from paramsym.algebra.size import shown
 from paramsym.analysis.several import Several
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
@@ -105,7 +106,7 @@ def _all() -> tuple[Known, ...]:
         *_known("activations", MEMORY, lambda one: f"attention {one.attention}, numbers of {one.dtype}"),
         *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} number{'s' * (one.states != 1)} of {one.bytes} bytes per parameter"),
         *(
-            Known("formats", name, f"{width} byte{'s' * (width != 1)} per number", "its definition", _ALONE)
+            Known("formats", name, f"{shown(width)} byte{'s' * (width != 1)} per number", "its definition", _ALONE)
             for name, width in BYTES.items()
         ),
         *_known("formats", FORMATS, lambda one: one.counts),

@@ -185,9 +185,10 @@ def _asked(questions: Any) -> dict[str, Asked]:
             f"questions is {described(questions)}; wanted a list such as ['parameters', 'FLOPs'], or titles with functions."
         )
     found: dict[str, Asked] = {}
-    for one in questions:
-        if not isinstance(one, str) or one not in QUESTIONS:
-            raise ArgumentError(f"there is no question {quoted(one)}; there are {', '.join(QUESTIONS)}, or give a title with a function.")
+    for typed in questions:
+        one = next((known for known in QUESTIONS if isinstance(typed, str) and known.lower() == typed.lower()), None)
+        if one is None:
+            raise ArgumentError(f"there is no question {quoted(typed)}; there are {', '.join(QUESTIONS)}, or give a title with a function.")
         if one in found:
             raise ArgumentError(f"the question {one!r} is asked twice.")
         found[one] = QUESTIONS[one]

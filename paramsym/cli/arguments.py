@@ -192,12 +192,12 @@ examples:
     "explore": """a page with sliders, in the browser or as a file
 Writes one HTML file that works without a network: sliders for the sizes,
 the formula term by term, its parts, every question, why a letter cancels.
-Without --output it opens in the browser. --beside shows a second model.
+Without --output it opens in the browser. A second model is shown beside it.
 
 examples:
   paramsym explore gpt2
   paramsym explore gpt2 -o page.html
-  paramsym explore gpt2 --beside gpt2-medium""",
+  paramsym explore gpt2 gpt2-medium""",
     "families": """the models that are known by name
 Without a name: every family. With a name: its classes and its
 published sizes.
@@ -271,6 +271,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         command.add_argument("source", metavar="SOURCE", help=_SOURCE)
     if name == "compare":
         command.add_argument("other", metavar="OTHER", help="the second model")
+    if name == "explore":
+        command.add_argument("more", metavar="OTHER", nargs="*", help="a second model, shown beside the first")
     if name in {"solve", "sweep"}:
         tried: dict[str, Any] = {"metavar": "NAME=VALUES", "action": "append", "default": [], "required": True}
         command.add_argument("--over", help="values of a letter: H=64..1024:64, L=12,24 or F=4*H; may be repeated", **tried)
@@ -314,7 +316,6 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         add_options(command, name)
     if name == "explore":
         command.add_argument("-o", "--output", metavar="FILE", help="write the page to this file instead of opening it")
-        command.add_argument("--beside", metavar="SOURCE", help="a second model, shown beside the first")
         command.set_defaults(format="text")
         return
     if name in {"latex", "export"}:

@@ -265,8 +265,9 @@ def _claim(asked: str) -> str | Layer:
 
 
 def _asked_first(arguments: argparse.Namespace) -> str:
-    """Return the symbol or claim; if it was given after the source, swap the two."""
-    if not is_source(arguments.source) and is_source(arguments.asked):
+    """Return the symbol or claim; if it was given after the source, swap the two, also if nothing has the source's name."""
+    short = len(arguments.source) < 3 or arguments.source[:1].isdigit()
+    if not is_source(arguments.source) and (short or is_source(arguments.asked)):
         arguments.source, arguments.asked = arguments.asked, arguments.source
     asked: str = arguments.asked
     return asked
@@ -349,8 +350,7 @@ def _export(arguments: argparse.Namespace) -> Reply:
 def _explore(arguments: argparse.Namespace) -> Reply:
     from paramsym.explorer.exploring import explore
 
-    beside = [load(arguments.beside)] if arguments.beside is not None else []
-    page = explore(_model(arguments), *beside)
+    page = explore(_model(arguments), *map(load, arguments.more))
     path = page.save(arguments.output) if arguments.output is not None else page.open()
     return Reply({"text": lambda: str(path)})
 

@@ -6,13 +6,11 @@ The functions check the names of formats, conventions and optimizers, and their 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-_AMOUNT = re.compile(r"(?a)(\d{1,18})(?:\.(\d{1,18}))?([KMBT]?)")
-_UNITS = {"": 0, "K": 3, "M": 6, "B": 9, "T": 12}
+from paramsym.arguments import amount
 
 
 @dataclass(frozen=True)
@@ -114,9 +112,7 @@ def number(least: int, wrong: str = "found {!a}; wanted a whole number, {} or mo
 
 def _amount(text: str) -> int:
     """Read a whole number, with or without a unit, such as 1.4T."""
-    found = _AMOUNT.fullmatch(text.strip())
-    before, behind, unit = found.groups(default="") if found else ("", "", "")
-    zeros = _UNITS[unit] - len(behind)
-    if not found or zeros < 0:
+    found = amount(text)
+    if found is None:
         raise argparse.ArgumentTypeError(f"{text[:20]!a} is not a whole number; write it as 300000, 300B or 1.4T")
-    return int(before + behind) * 10**zeros
+    return found

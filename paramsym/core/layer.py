@@ -484,8 +484,9 @@ class Layer:
     def _why_not(self, name: str) -> str:
         """Return why a name is not a symbol of the layer, if the reason is known."""
         if name in field_names(type(self)):  # type: ignore[arg-type]
-            held = getattr(self, name)
-            return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
+            held, letter = getattr(self, name), getattr(self.origin[0], name)
+            instead = f"write at({letter}=...)" if isinstance(letter, Symbol) else "build it with another"
+            return f"Its {name} is {text(held)}: {instead}."
         if any(symbol.name == name for symbol in symbols_in(self.params)):
             return f"{name} is in a tensor, but in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
         return ""
@@ -624,11 +625,13 @@ def check_layer(layer: object, more: str = "") -> None:
     >>> check_layer("bert")
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model.
+    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model. \
+ps.load takes the name of a model.
     """
     if not isinstance(layer, Layer):
-        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
-        raise ArgumentError(message.rstrip())
+        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model."
+        message += " ps.load takes the name of a model." if isinstance(layer, str) else ""
+        raise ArgumentError(f"{message} {more}".rstrip())
 
 
 def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:

@@ -15,7 +15,7 @@ from paramsym.naming import nearest, quoted
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer
 
-_SHOWN = 4  # the most paths that an error shows
+_SHOWN = 8  # the most paths that an error shows
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a number
 
 
@@ -115,8 +115,14 @@ def _unfit(layer: Layer, pattern: str) -> str:
     """Return the error for a pattern without a match, with the paths of similar parts."""
     paths = [path for path, _, _ in _below(layer, numbered=False)]
     names = nearest(pattern.rpartition(".")[2].strip("*"), dict.fromkeys(path.rpartition(".")[2] for path in paths))
-    near = list(dict.fromkeys(path for path in paths if path.rpartition(".")[2] in names)) or paths
+    near = list(dict.fromkeys(path for path in paths if path.rpartition(".")[2] in names)) or _kinds(paths)
     return f"{_name(layer)} has no part that fits {pattern!r}; its parts are {_first(near) or 'none'}."
+
+
+def _kinds(paths: Sequence[str]) -> list[str]:
+    """Return one path for each last name, those of the innermost parts first: they are what is replaced most often."""
+    by_name = {path.rpartition(".")[2]: path for path in paths if not path.endswith("}")}
+    return sorted(by_name.values(), key=lambda path: -path.count("."))
 
 
 def _first(paths: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ class Derivation(Tabular):
     is the number of built instances of the principal lattice. ``stepping`` names the tensors whose laws have floors, powers or bounds: they
     have no degree, so they are only tested. ``fresh`` is the number of points built after the last change of a law, which were not used to
     find it; ``magnitudes`` are the least and largest value of each size among these. ``demands`` are the conditions to which the form is
-    limited. Prints all of it, with versions.
+    limited; ``start`` are the build's own values of the sizes. Prints all of it, with versions.
     """
 
     subject: str
@@ -74,6 +74,7 @@ class Derivation(Tabular):
     left_out: tuple[str, ...] = ()
     computation: Computation | None = None
     others: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    start: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def assumption(self) -> str:

@@ -229,6 +229,7 @@ def _certificate(search: Search, built: int) -> Derivation:
         built=built,
         ordered=True,
         versions=versions(search.builder.last),
+        start=search.domain.start_values(),
     )
 
 

@@ -21,7 +21,7 @@ from paramsym.explorer.packing import family_script, pack, reasons_script
 from paramsym.explorer.page import known, listed, page
 from paramsym.explorer.reasons import reasons_data
 from paramsym.explorer.source import published_name, python
-from paramsym.explorer.usual import usual_sizes
+from paramsym.explorer.usual import first_sizes, usual_sizes
 from paramsym.explorer.variant import Variant
 from paramsym.measure.cost import Cost
 from paramsym.measure.work import flops
@@ -117,6 +117,8 @@ def variant_of(model: Layer, shapes: tuple[Any, ...] = (), named: dict[str, Any]
     name = published_name(root, own) if own else ""
     build = f"ps.load({name!r})" if name else python(root)
     subjects: list[Counted] = [root, *((work,) if work is not None else ())]
+    if not own:
+        extents = {**first_sizes(root), **extents}
     start = {**extents, **(usual_sizes(subjects, {**own, **extents}) if inputs or own.keys() < _names(root.symbols) else {})}
     complete = {symbol.name: own.get(symbol.name, start.get(symbol.name)) for symbol in root.symbols}
     starting = {letter: size for letter, size in start.items() if letter not in complete} if inputs else {}

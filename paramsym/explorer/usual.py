@@ -1,15 +1,18 @@
-"""Sizes with which a page begins, for letters that have none: usual ones, or others that the model can have."""
+"""Sizes with which a page begins, for letters that have none: a model's defaults, usual ones, or others that the model can have."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from sympy import Symbol
 
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.evaluate.evaluating import evaluate
+from paramsym.config import from_config
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
 
 USUAL = {
@@ -58,6 +61,24 @@ def usual_sizes(subjects: Sequence[Counted], known: Mapping[str, int]) -> dict[s
         if all(_possible(one, {**known, **sizes}) for one in subjects):
             return sizes
     return usual
+
+
+def first_sizes(root: Layer) -> dict[str, int]:
+    """Return the sizes that a recorded type of model has by default, or a derived form's build; nothing for other layers.
+
+    >>> from paramsym.loading import load
+    >>> first_sizes(load("led"))["L_d"]
+    12
+    """
+    start: Mapping[str, int] = getattr(getattr(root, "certificate", None), "start", {})
+    kind: Any = getattr(root, "model_type", None)
+    if start or not isinstance(kind, str):
+        return {symbol.name: start[symbol.name] for symbol in root.symbols if start.get(symbol.name)}
+    try:
+        model = from_config({"model_type": kind}, getattr(root, "architecture", None))
+    except ParamsymError:  # one of timm or diffusers
+        return {}
+    return {symbol.name: int(size) for symbol, size in model.sizes.items()} if model.origin[0] == root else {}
 
 
 def _usual(symbol: Symbol, model: set[str]) -> int:

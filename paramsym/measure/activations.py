@@ -12,7 +12,7 @@ from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
 from paramsym.measure.formats import BYTES, Dtype, bytes_of, narrow
 from paramsym.measure.keeping import Attention, Way, stage_of
 from paramsym.measure.kept import keeping, of_outputs
@@ -114,10 +114,9 @@ def activations(
     >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H), tensor=8).total
     B*F*S/2
     """
-    check_word("convention", convention, MEMORY)
-    check_word("recompute", recompute, RECOMPUTE)
+    convention, recompute = known_word("convention", convention, MEMORY), known_word("recompute", recompute, RECOMPUTE)
     if dtype is not None:
-        check_dtype("dtype", dtype, BYTES)
+        dtype = known_dtype("dtype", dtype, BYTES)
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved, expert)
     program = trace(layer, *inputs, **named)
     check_stated(program)

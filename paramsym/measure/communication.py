@@ -11,7 +11,7 @@ from sympy import Expr, Integer
 from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
-from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
 from paramsym.measure.formats import BYTES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
@@ -79,8 +79,7 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
     >>> communication(Dense(H, F, bias=False), (B, H), devices=n).total  # an all-reduce sends nearly twice the size of the weights
     4*F*H - 4*F*H/n
     """
-    check_word("sharing", sharing, SHARINGS)
-    check_dtype("dtype", dtype, BYTES)
+    sharing, dtype = known_word("sharing", sharing, SHARINGS), known_dtype("dtype", dtype, BYTES)
     number = size(devices, "devices")
     program = trace(layer, *inputs, **named)
     shared = SHARINGS[sharing]

@@ -20,8 +20,8 @@ from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
-from paramsym.measure.formats import is_width
-from paramsym.naming import described
+from paramsym.measure.formats import SHORT, is_width
+from paramsym.naming import described, nearest
 from paramsym.present.patterns import names_of_patterns
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
@@ -277,23 +277,38 @@ def cost_of(
     return Cost(layer, tuple(one.sizes for one in program.input_types), unit, words, Ledger(tuple(lines)), function, chosen)
 
 
-def check_word(what: str, value: object, known: Iterable[str], more: str = "") -> None:
-    """Raise ``ArgumentError`` for an unknown word.
+def known_word(what: str, value: object, known: Iterable[str], more: str = "") -> Any:
+    """Return the known word that is meant, in upper or lower case.
 
-    >>> check_word("dtype", "float31", ("float32", "float16"))
+    Raises:
+        ArgumentError: an unknown word.
+
+    >>> known_word("optimizer", "AdamW", ("sgd", "adamw"))
+    'adamw'
+    >>> known_word("dtype", "float31", ("float32", "float16"))
     Traceback (most recent call last):
         ...
-    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16.
+    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16. Did you mean float32 or float16?
     """
     words = tuple(known)
-    if not isinstance(value, str) or value not in words:
-        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.")
+    found = next((word for word in words if isinstance(value, str) and word.lower() == value.lower()), None)
+    if found is None:
+        near = nearest(value, words, most=2) if isinstance(value, str) else []
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.{hint}")
+    return found
 
 
-def check_dtype(what: str, value: object, known: Iterable[str], more: str = "") -> None:
-    """Raise ``ArgumentError`` for what is neither a known format nor the bytes of a number, such as a letter for them."""
-    if not is_width(value):
-        check_word(what, value, known, f", or a letter for the bytes of a number{more}")
+def known_dtype(what: str, value: object, known: Iterable[str], more: str = "") -> Any:
+    """Return the known format that is meant, by its name or a short one such as bf16, or the bytes of a number, such as a letter for them.
+
+    Raises:
+        ArgumentError: something else.
+    """
+    if is_width(value):
+        return value
+    meant = SHORT.get(value.lower(), value) if isinstance(value, str) else value
+    return known_word(what, meant, known, f", or a letter for the bytes of a number{more}")
 
 
 def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:

@@ -23,6 +23,8 @@ BYTES: Mapping[str, Dim] = {
     "int4": Rational(1, 2),
 }
 """Bytes of one number in a format; without the scales of blocks."""
+SHORT: Mapping[str, str] = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "half": "float16"}
+"""Formats by the short names that configurations of training write."""
 Dtype: TypeAlias = str | Dim
 """A format by its name, or the bytes of a number: a letter, or what was put in for it."""
 

@@ -9,7 +9,7 @@ from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, check_dtype, check_word, cost_of
+from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
 from paramsym.measure.formats import BYTES, CACHES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked
@@ -58,8 +58,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: Dtype | None = None, per: Share 
     713031680
     """
     if dtype is not None:
-        check_dtype("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
-    check_word("per", per, get_args(Share))
+        dtype = known_dtype("dtype", dtype, (*BYTES, *CACHES), ", and None for elements")
+    per = known_word("per", per, get_args(Share))
     program = trace(layer, *inputs, past=past, **named)
     found, words = [*states(program)], "kept for the next step"
     computed: Any = layer.computed_as

@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ShapeError
-from paramsym.measure.cost import check_word
+from paramsym.measure.cost import known_word
 from paramsym.measure.shares import Shares, share
 from paramsym.program.graph import Program
 
@@ -94,8 +94,8 @@ def loss_named(loss: bool | str, layer: Layer, usual: str = "") -> str:
     if loss is False:
         return "none"
     if loss is not True:
-        check_word("loss", loss, (*LOSSES, "none"), ", True for the model's own, or False")
-        return loss
+        named: str = known_word("loss", loss, (*LOSSES, "none"), ", True for the model's own, or False")
+        return named
     own: str = getattr(layer.computed_as, "usual_loss", "none")
     return own if own == "none" else usual or own
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 from sympy import Integer, Rational
 
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import check_word
+from paramsym.measure.cost import known_word
 from paramsym.naming import described
 
 
@@ -72,10 +72,7 @@ def machine_of(machine: Speed) -> Machine:
     """
     if isinstance(machine, Machine):
         return machine
-    given: Any = machine  # callers without a type checker
-    name = given.lower() if isinstance(given, str) else given
-    check_word("machine", name if name in MACHINES else given, MACHINES, ", and Machine(name, flops, bandwidth) for others")
-    return MACHINES[name]
+    return MACHINES[known_word("machine", machine, MACHINES, ", and Machine(name, flops, bandwidth) for others")]
 
 
 def exact_share(value: Any, what: str) -> Rational:

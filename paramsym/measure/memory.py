@@ -11,7 +11,7 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
-from paramsym.measure.cost import Cost, check_dtype, check_word
+from paramsym.measure.cost import Cost, known_dtype, known_word
 from paramsym.measure.formats import BYTES, CACHES, FORMATS, Dtype, bytes_of, chosen, in_format, narrow
 from paramsym.measure.kv_cache import in_bytes, kv_cache
 from paramsym.measure.losses import loss_in_words, loss_named, of_loss
@@ -103,20 +103,13 @@ def memory(
     >>> served.ledger.where(lambda line: line.path[0] == "cache").used  # one of 8 heads
     335544320
     """
-    choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
-        *(("use", use, USES), ("optimizer", optimizer, OPTIMIZERS)),
-        *(("convention", convention, MEMORY), ("recompute", recompute, RECOMPUTE)),
-    )
-    stored_as, cached_as, graded_as = (dtype if one is None else one for one in (weights, cache, gradients))
-    formats: tuple[tuple[str, object, Iterable[str]], ...] = (
-        *(("dtype", dtype, BYTES), ("weights", stored_as, (*BYTES, *FORMATS)), ("cache", cached_as, (*BYTES, *CACHES))),
-        ("gradients", graded_as, BYTES),
-    )
     check_layer(layer)
-    for what, value, known in choices:
-        check_word(what, value, known)
-    for what, value, known in formats:
-        check_dtype(what, value, known)
+    use, optimizer = known_word("use", use, USES), known_word("optimizer", optimizer, OPTIMIZERS)
+    convention, recompute = known_word("convention", convention, MEMORY), known_word("recompute", recompute, RECOMPUTE)
+    dtype = known_dtype("dtype", dtype, BYTES)
+    stored_as: Dtype = dtype if weights is None else known_dtype("weights", weights, (*BYTES, *FORMATS))
+    cached_as: Dtype = dtype if cache is None else known_dtype("cache", cache, (*BYTES, *CACHES))
+    graded_as: Dtype = dtype if gradients is None else known_dtype("gradients", gradients, BYTES)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
         message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."

@@ -12,7 +12,7 @@ from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import SizeError
-from paramsym.measure.cost import Cost, check_dtype, cost_of
+from paramsym.measure.cost import Cost, cost_of, known_dtype
 from paramsym.measure.formats import BYTES, Dtype, bytes_of
 from paramsym.measure.kv_cache import in_bytes
 from paramsym.measure.machines import Speed, machine_of, quotient
@@ -46,7 +46,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: Dtype = "float16", past: Count = 
     >>> traffic(Dense(H, F), (B, H)).total
     2*B*F + 2*B*H + 2*F*H
     """
-    check_dtype("dtype", dtype, BYTES)
+    dtype = known_dtype("dtype", dtype, BYTES)
     program, number = trace(layer, *inputs, past=past, **named), bytes_of(dtype)
     ask_for_copies(program)
 

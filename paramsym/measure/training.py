@@ -10,11 +10,12 @@ from sympy import Expr, Integer, Rational
 
 from paramsym.algebra.letters import Lettering
 from paramsym.algebra.size import Count, count
+from paramsym.arguments import amount
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import Cost
-from paramsym.measure.machines import Speed, exact_share, machine_of
+from paramsym.measure.machines import Machine, Speed, exact_share, machine_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.work import flops
 from paramsym.naming import described
@@ -35,12 +36,8 @@ class Training(Cost):
     tokens: Count = field(kw_only=True)
     parameters: Expr = field(kw_only=True)
     devices: int = field(kw_only=True)
-    speed: Rational = field(kw_only=True)
-
-    @property
-    def utilisation(self) -> Rational:
-        """The share of the stated speed that the devices reach, exactly."""
-        return exact_share(self.chosen["utilisation"], "utilisation")
+    machine: Machine = field(kw_only=True)
+    utilisation: Rational = field(kw_only=True)
 
     @property
     def flops(self) -> Expr:
@@ -51,6 +48,11 @@ class Training(Cost):
     def estimate(self) -> Expr:
         """6 times parameters times tokens (Kaplan et al. 2020)."""
         return (6 * self.parameters * self.tokens).expand()
+
+    @property
+    def speed(self) -> Rational:
+        """The FLOPs that one device does in a second."""
+        return cast("Rational", self.machine.flops * self.utilisation)
 
     @property
     def seconds(self) -> Expr:
@@ -81,7 +83,7 @@ class Training(Cost):
             ("tokens", self.tokens),
             ("FLOPs", self.flops),
             ("6ND", self.estimate),
-            ("devices", self.devices),
+            ("devices", f"{self.devices:,} {self.machine.name} at {float(100 * self.utilisation):.4g} % of their speed"),
             ("days", f"{float(self.days):.4g}" if self.days.is_Rational else self.days),
         )
         return Table(("", "value"), rows, (), str(self))
@@ -105,7 +107,7 @@ def training(
 
     Raises:
         ShapeError, NotYetError, ArgumentError: as ``flops``; an unknown machine, or an impossible share.
-        SizeError: tokens that are not a whole number; 2e12 is one.
+        SizeError: tokens that are not a whole number; 2e12 is one, and so is "2T".
 
     >>> import paramsym as ps
     >>> print(training(ps.load("meta-llama/Llama-2-7b-hf"), (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100"))
@@ -114,7 +116,7 @@ def training(
     if type(devices) is not int or devices < 1:
         raise ArgumentError(f"devices is {described(devices)}; wanted a positive whole number.")
     per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
-    speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
+    device, share = machine_of(machine), exact_share(utilisation, "utilisation")
     number = count(_as_typed(tokens), "tokens")
     used = layer.active
     chosen: dict[str, Any] = {
@@ -137,10 +139,14 @@ def training(
         tokens=number,
         parameters=Integer(used) if isinstance(used, int) else used,
         devices=devices,
-        speed=speed,
+        machine=device,
+        utilisation=share,
     )
 
 
 def _as_typed(tokens: Any) -> Any:
-    """Return the whole number that was typed as a float: 1e23 is 10**23, which no float equals."""
+    """Return the whole number that was typed as a float or with a unit: 1e23 is 10**23, which no float equals, and "1.4T" 1.4e12."""
+    if isinstance(tokens, str):
+        found = amount(tokens)
+        return tokens if found is None else found
     return int(Decimal(repr(tokens))) if isinstance(tokens, float) and tokens.is_integer() else tokens

@@ -12,7 +12,7 @@ from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import Cost, check_word, cost_of
+from paramsym.measure.cost import Cost, cost_of, known_word
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import backward, check_stated, forward
 from paramsym.measure.recompute import RECOMPUTE, Recompute
@@ -66,11 +66,10 @@ def flops(
     >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs no gradient
     2*B*F*H*S
     """
-    check_word("convention", convention, CONVENTIONS)
-    check_word("way", way, get_args(Way))
-    check_word("per", per, get_args(Share))
+    convention = known_word("convention", convention, CONVENTIONS)
+    way, per = known_word("way", way, get_args(Way)), known_word("per", per, get_args(Share))
     if recompute is not None:
-        check_word("recompute", recompute, RECOMPUTE, ", or None for the convention's own")
+        recompute = known_word("recompute", recompute, RECOMPUTE, ", or None for the convention's own")
     counting, shares = CONVENTIONS[convention], Shares(tensor, context=context, pipeline=pipeline, expert=expert)
     program = trace(layer, *inputs, past=past, **named)
     check_stated(program)

@@ -53,6 +53,12 @@ def names_of(layer: Statement) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*stated(layer), *getattr(layer.computed_as, "input_names", ()), *_of(layer)[0])))
 
 
+def _taken(layer: Statement) -> str:
+    """Return the names of the inputs, with the shapes that a model states; a letter of these is no input by itself."""
+    shapes = stated(layer)
+    return ", ".join(f"{name} of shape ({', '.join(map(str, shapes[name]))})" if name in shapes else name for name in names_of(layer))
+
+
 def least(layer: Statement) -> int:
     """Return the number of required inputs; a model's ``forward(self, own, *given)`` needs all that it states."""
     names, needed, rest = _of(layer)
@@ -94,7 +100,7 @@ def arranged(layer: Statement, given: Sequence[Any], named: Mapping[str, Any]) -
     kind, names, most = type(layer).__name__, names_of(layer), accepted(layer)
     unknown = next((name for name in named if name not in names), None)
     if unknown is not None:
-        raise UnknownInputError(unknown, kind, ", ".join(names) or "inputs in order, without names")
+        raise UnknownInputError(unknown, kind, _taken(layer) or "inputs in order, without names")
     twice = next((name for name in names[: len(given)] if name in named), None)
     if twice is not None:
         raise ArgumentError(f"{kind} is given {twice!r} twice, by position and by name.")

@@ -85,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> Graph:
             raise CheckpointError(f"{place.name} has more than {LARGEST_FILE:,} bytes, which no ONNX file has.")
         content = place.read_bytes()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{quoted(os.fspath(path))} cannot be read: {error}.") from None
+        raise CheckpointError(f"{quoted(os.fspath(path))} cannot be read: {str(error).rstrip('.')}.") from None
     try:
         model = onnx.load_model_from_string(content)
     except Exception as error:  # noqa: BLE001 - whatever the parser raises for a damaged file

@@ -274,7 +274,8 @@ class Laws:
         except NoLawError:
             cases = "; ".join(f"{value} at {_written(point)}" for value, point in list(zip(at, self.found.at, strict=True))[:4])
             self.unexplained = at
-            raise NotYetError(f"no law explains a number of the computation: {cases}. Give numbers in place of letters.") from None
+            advice = "Hold an argument of the build, held={...}, or give numbers in place of letters."
+            raise NotYetError(f"no law explains a number of the computation: {cases}. {advice}") from None
 
     def _power(self, at: tuple[Any, ...]) -> Any:
         """Return the power of a size, times a number, that numbers in floating point are, such as the scale of attention, or None."""

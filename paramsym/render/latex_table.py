@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 _GAP = 2.4  # the space between two columns, in characters
 _BETWEEN = 3  # the space between two columns of a page
-_NAMES = (27, 20, 15, 0)  # tensor names up to these widths are set in a smaller font before they are broken
+_NAMES = (27, 20, 15, 0)  # names up to these widths are set in a smaller font before they are broken
+_LABEL = 15  # a label of this width, such as "FLOPs per token", is treated as a name
 _NARROW = 14  # columns up to this width are never broken
 _SMALL = 80  # the most characters in a broken column that is not too high
+_HIGH = 5  # a formula of more lines needs a wider table
 _SUM = r", | [+-] "
 _PRODUCT = r"(?<=[A-Za-z}]) (?:\\, )?(?=[\\A-Za-z])(?!\\(?:right|rfloor|rceil|cdot|penalty|allowbreak)\b)"
 """Breaks of a formula: between terms and sizes, and, if necessary, between factors."""
@@ -221,11 +223,11 @@ def _wide(cell: str) -> float:
 def _least(cell: str, name: float) -> float:
     """Return the width of the widest piece without a break; products are broken only if necessary.
 
-    A tensor name is not broken up to the width ``name``.
+    A tensor name is not broken up to the width ``name``, nor are a few words up to ``_LABEL``, unless ``name`` is 0.
     """
     if cell.startswith("$"):
         return max(map(measured, re.split(rf"{_SUM}|{_PRODUCT}", cell)))
-    if r"\texttt" in cell and _wide(cell) <= name:
+    if _wide(cell) <= (name if r"\texttt" in cell else min(name, _LABEL)):
         return _wide(cell)
     pieces = re.split(r"\\allowbreak\{\}| ", cell)
     return max(width_of_words(rf"\texttt{{{piece}}}" if r"\texttt" in cell else piece) for piece in pieces)
@@ -253,6 +255,7 @@ def _columns(source: Table, rows: list[list[str]], limit: float) -> _Columns:
     wanted = [min(wide, _SMALL) - narrow if bends else 0.0 for wide, narrow, bends in zip(widths, least, broken, strict=True)]
     share = min(1.0, room / sum(wanted)) if sum(wanted) > 0 else 0.0
     given = [narrow + share * extra for narrow, extra in zip(least, wanted, strict=True)]
+    high = any(wide > _HIGH * narrow for wide, narrow, bends in zip(widths, given, broken, strict=True) if bends)
     return (
         size,
         [
@@ -260,5 +263,5 @@ def _columns(source: Table, rows: list[list[str]], limit: float) -> _Columns:
             for wide, bends, kind in zip(given, broken, plain, strict=True)
         ],
         [wide if bends else None for wide, bends in zip(given, broken, strict=True)],
-        bool(fits),
+        bool(fits) and not high,
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sympy import expand
 
 import paramsym as ps
 from paramsym import F, H, L, S, V
 from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.render.widths import width_of_words
 
 MODELS = {"BERT base": ps.load("bert-base-uncased"), "GPT-2": ps.load("gpt2"), "T5 small": ps.load("t5-small")}
 QUESTIONS = ["parameters", "FLOPs per token", "cache per token"]
@@ -106,6 +109,20 @@ def test_a_wide_table_of_models_is_turned_in_a_narrow_column() -> None:
     assert turned.columns == ("", *MODELS)
     assert [row[2] for row in turned.rows] == [*table.rows[1][1:]]
     assert ps.Dense(H, F).table().turned().columns[-1] == "total"
+
+
+def test_a_narrow_column_keeps_labels_and_formulas_whole() -> None:
+    """A label is set in smaller type before it is broken; formulas of many short lines need both columns."""
+    numbers = ps.table(MODELS, ["L", "H"], QUESTIONS, at={S: 512, "S_d": 512}).to_latex(width=45, caption="Numbers.")
+    assert r"\begin{table}" in numbers
+    label = re.search(r"p\{(0\.\d+)\\linewidth\}", numbers)
+    assert label is not None
+    assert round(float(label[1]) * 45 / 0.8, 1) == round(width_of_words("FLOPs per token"), 1)  # in script size
+    beside = ps.table(MODELS, ["L", "H"], QUESTIONS, at={"S_d": S}, answers="both")
+    assert r"\begin{table*}" in beside.to_latex(width=45, caption="Both.")
+    assert r"\begin{table}" in beside.to_latex(caption="Both.")
+    alone = ps.table(MODELS, [], QUESTIONS, at={"S_d": S}, answers="formulas")
+    assert r"\begin{table}" in alone.to_latex(width=45, caption="Formulas.")
 
 
 def test_what_a_table_cannot_ask() -> None:

@@ -104,7 +104,7 @@ def test_refusals() -> None:
     """What fits nothing, is no path or no layer is said."""
     with pytest.raises(UnknownNameError, match=r"Block has no part that fits 'k_proj'; its parts are layers\.\{\}\.q_proj"):
         model.freeze().replace(["q_proj", "k_proj"], adapted)
-    with pytest.raises(UnknownNameError, match=r"Block has no part that fits 'zzz'; its parts are layers, layers\.\{\}, .*, \.\.\."):
+    with pytest.raises(UnknownNameError, match=r"Block has no part that fits 'zzz'; its parts are layers\.\{\}\.\w+, .*layers"):
         model.freeze(["zzz"])
     with pytest.raises(UnknownNameError, match=r"Dense has no part that fits '\*'; its parts are none\."):
         ps.Dense(H, H).freeze("*")

@@ -178,6 +178,30 @@ def test_no_page_scrolls_sideways(browser: Browser, tmp_path: Path, width: int) 
         assert browser.run("document.documentElement.scrollWidth <= window.innerWidth"), name
 
 
+def test_a_phone_shows_formulas_tables_and_charts_whole(browser: Browser, tmp_path: Path) -> None:
+    """Long brackets are broken, tables fit, and the words of a chart can be read."""
+    browser.size(390)
+    inside = "[...document.querySelectorAll('{}')].every((one) => one.scrollWidth <= one.clientWidth)"
+    for name in ("deepseek-v3", "two"):
+        path = ps.explore(*MODELS[name]()).save(tmp_path / f"{name}.html")
+        browser.open(path.as_uri(), "document.body?.dataset.ready")
+        browser.wait("document.querySelector('#why .step .katex') && document.querySelector('#chart text')")
+        assert browser.run(inside.format(".step")), name
+        assert browser.run(inside.format("#answer > .scroll")), name
+        assert browser.run("[...document.querySelectorAll('#chart text')].every((one) => one.getBoundingClientRect().height > 11)")
+    assert "109,482,240, difference" in browser.run("document.querySelector('#echo').textContent")
+
+
+def test_a_letter_that_is_not_in_a_count_is_said(browser: Browser, tmp_path: Path) -> None:
+    """The parameters of a module that was read are numbers; its FLOPs have letters."""
+    path = ps.explore(*MODELS["read"]()).save(tmp_path / "page.html")
+    browser.open(path.as_uri(), "document.body?.dataset.ready")
+    browser.wait("document.querySelector('#why').textContent")
+    assert browser.run("document.querySelector('#why').textContent") == "B is not in this count."
+    browser.run("explorer.state.question = 'flops'; explorer.update()")
+    browser.wait("document.querySelector('#why').textContent.includes('ps.explain')")
+
+
 def test_formulas_of_names_are_the_librarys(browser: Browser, tmp_path: Path) -> None:
     """Names of several letters are apart, as in the library's LaTeX; and a term that fits gets no scrollbar."""
     derived = ps.derive(minigpt)

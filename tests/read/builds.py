@@ -26,6 +26,17 @@ nn = torch.nn
 functional = nn.functional
 
 
+class CutTable(nn.Module):
+    """Positions that are a parameter, of which a forward pass takes the first ones."""
+
+    def __init__(self, width: int, positions: int) -> None:
+        super().__init__()
+        self.positions = nn.Parameter(torch.zeros(positions, width))
+
+    def forward(self, x: Any) -> Any:
+        return x + self.positions[: x.shape[1]]
+
+
 class Perceptron(nn.Module):
     def __init__(self, before: int, width: int, depth: int, behind: int) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ import paramsym as ps
 
 torch = pytest.importorskip("torch")
 
-from read.builds import BUILDS, Packed  # noqa: E402 - they need torch
+from read.builds import BUILDS, CutTable, Packed  # noqa: E402 - they need torch
 from read.comparing import counted, kept, results  # noqa: E402 - they need torch
 
 POINTS = 4
@@ -109,3 +109,12 @@ def test_inputs_that_the_module_does_not_take() -> None:
     """The error shows the shapes that were tried, and names the argument that states them."""
     with pytest.raises(ps.ParamsymError, match=r"Its inputs were \(3, 10, 11\); state with inputs=\.\.\. the shapes that it takes\.$"):
         ps.derive(lambda width=6: Packed(width), inputs=("B", "S", "T"))
+
+
+def test_a_table_that_is_cut_needs_a_held_length() -> None:
+    """One position is added to all of them, by another law; the error says what to hold, and then the form is found."""
+    inputs = ("B", "S", "width")
+    with pytest.raises(ps.ParamsymError, match="Hold an argument of the build, held="):
+        ps.derive(lambda width=6, positions=32: CutTable(width, positions), inputs=inputs)
+    form = ps.derive(lambda width=6, positions=32: CutTable(width, positions), inputs=inputs, held={"positions": 128})
+    assert ps.output_shape(form.at(width=8), (2, 16, 8)) == (2, 16, 8)

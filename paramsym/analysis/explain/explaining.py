@@ -21,7 +21,7 @@ from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import check_word
+from paramsym.measure.cost import known_word
 from paramsym.naming import quoted
 
 STYLES: dict[str, Any] = {"terms": sentences, "lecture": lecture}
@@ -56,7 +56,7 @@ and cancels in every sum.
     4*B*S**2
     """
     check_counted(layer)
-    check_word("style", style, STYLES)
+    style = known_word("style", style, STYLES)
     root, sizes = named(layer, symbol if isinstance(symbol, str) else "").origin
     found = _symbol(root, symbol)
     lines = lines_of(root)

@@ -51,7 +51,8 @@ const showTotals = (answers, state) => {
       explorer.element("strong", {}, `${difference > 0n ? "+" : difference < 0n ? "−" : ""}${explorer.number(difference < 0n ? -difference : difference)}`)));
   }
   totals.replaceChildren(...pieces);
-  explorer.find("echo").textContent = pieces.map((one) => [...one.children].map((child) => child.textContent).join(" ")).join("  ");
+  const said = answers.length > 1 ? ".name, strong" : "*";
+  explorer.find("echo").textContent = pieces.map((one) => [...one.querySelectorAll(said)].map((child) => child.textContent).join(" ")).join(", ");
   const wrong = answers.find((one) => one.error);
   const refusal = explorer.find("refusal");
   refusal.hidden = !wrong;
@@ -122,7 +123,7 @@ const showParts = (answers, state) => {
       const found = answers.map((one) => one.parts?.find((part) => part.name === name));
       const side = found[0] ? 0 : 1;
       return explorer.element("tr", { "data-part": name, ...Object.fromEntries(found.flatMap((one, number) => (one ? [[`data-side-${number}`, JSON.stringify(one.terms)]] : []))) },
-        explorer.element("th", { scope: "row" }, explorer.element("button", { type: "button", class: "part", ...lighting(side, found[side].terms, name) }, name)),
+        explorer.element("th", { scope: "row" }, explorer.element("button", { type: "button", class: "part", ...lighting(side, found[side].terms, name) }, ...explorer.broken(name))),
         explorer.element("td", { class: "bars", "aria-hidden": true }, ...answers.map((_, number) => explorer.element("span", { class: `bar side-${number}` }))),
         ...answers.map(() => explorer.element("td", { class: "amount" })), explorer.element("td", { class: "last" }));
     });

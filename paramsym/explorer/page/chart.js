@@ -26,9 +26,11 @@ const lines = (letter) => {
   return parts.map(({ name, place }) => line(name, asked[0][0], asked[0][3][place][1]));
 };
 
-const WIDTH = 720, HEIGHT = 320, LEFT = 16, BOTTOM = 34, TOP = 12;
+const LEFT = 16, BOTTOM = 34, TOP = 28, phone = matchMedia("(max-width: 560px)");
 
+/* The picture is scaled to the width of the window; on a phone it is drawn narrower, so that its words can be read. */
 explorer.chartPicture = (letter, drawn, values, found, now) => {
+  const [WIDTH, HEIGHT, BESIDE] = phone.matches ? [360, 250, 110] : [720, 320, 130];
   const last = values.at(-1), most = drawn.flatMap((one) => values.map((value) => one.count(value) ?? 0n)).reduce((a, b) => (a > b ? a : b), 1n);
   const x = (value) => LEFT + (Number(value) / Number(last)) * (WIDTH - 2 * LEFT);
   const y = (count) => HEIGHT - BOTTOM - (Number((count * 100000n) / most) / 100000) * (HEIGHT - BOTTOM - TOP);
@@ -41,9 +43,9 @@ explorer.chartPicture = (letter, drawn, values, found, now) => {
   for (const { value, count } of found) pieces.push(`<circle class="crossing" cx="${x(value)}" cy="${y(count)}" r="4"/>`);
   for (const value of [values[0], now, last]) {
     const place = value === now ? "middle" : value === last ? "end" : "start";
-    if (value !== now || (x(now) > 130 && x(now) < WIDTH - 130)) pieces.push(`<text x="${x(value)}" y="${HEIGHT - 12}" text-anchor="${place}">${value === now ? `${letter} = ` : ""}${explorer.number(value)}</text>`);
+    if (value !== now || (x(now) > BESIDE && x(now) < WIDTH - BESIDE)) pieces.push(`<text x="${x(value)}" y="${HEIGHT - 12}" text-anchor="${place}">${value === now ? `${letter} = ` : ""}${explorer.number(value)}</text>`);
   }
-  pieces.push(`<text x="${LEFT}" y="${TOP + 10}">${explorer.number(most)}</text>`);
+  pieces.push(`<text x="${LEFT}" y="${TOP - 10}">${explorer.number(most)}</text>`);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Counts along ${letter}">${pieces.join("")}</svg>`;
 };
 
@@ -74,4 +76,5 @@ explorer.showChart = () => {
 
 explorer.listenToChart = () => {
   explorer.find("chart-letter").addEventListener("change", (event) => { explorer.state.chart = event.target.value; explorer.update(); });
+  phone.addEventListener("change", () => explorer.update());
 };

@@ -22,6 +22,9 @@ explorer.reasons = (family) => {
 
 const said = (pieces, paper) => pieces.map((piece) => (typeof piece === "string" ? explorer.escape(piece) : explorer.formula(explorer.inLetters(piece[0], paper)))).join("");
 
+/* KaTeX breaks no line between \\left and \\right, and a bracket may be wider than the page. */
+const breakable = (latex) => latex.replaceAll("\\left(", "\\bigl(").replaceAll("\\right)", "\\bigr)");
+
 const numbers = (step, counts, sizes) => {
   const value = explorer.number(counts[step.value]).replace("-", "−");
   if (!step.numbers) return `= ${value}`;
@@ -59,8 +62,9 @@ explorer.showWhy = async () => {
   if (!reasons.counts[name]?.[state.why]) name = reasons.counts.params?.[state.why] ? "params" : name;
   const found = reasons.counts[name]?.[state.why];
   if (!found) {
-    const told = reasons.counts.params ? `${state.why} only multiplies the terms that it is in.` : "This count has no derivation.";
-    box.replaceChildren(explorer.element("p", {}, `${told} In Python, ps.explain(model, "${state.why}") shows every step.`));
+    const place = explorer.asked(model, state), enters = place && state.why in model.variant.degrees[place[0]];
+    const told = reasons.counts.params ? `${state.why} only multiplies the terms that it is in.` : "This count has no derivation here.";
+    box.replaceChildren(explorer.element("p", {}, enters ? `${told} In Python, ps.explain(model, "${state.why}") shows every step.` : `${state.why} is not in this count.`));
     delete box.dataset.key;
     return;
   }
@@ -72,7 +76,7 @@ explorer.showWhy = async () => {
       explorer.element("p", { html: said(found.verdict, state.paper) }),
       explorer.element("ol", { class: "steps" }, ...found.steps.map((step) => {
         const formula = explorer.element("div", { class: "math step" });
-        explorer.setFormula(formula, explorer.inLetters(step.equation, state.paper));
+        explorer.setFormula(formula, breakable(explorer.inLetters(step.equation, state.paper)));
         return explorer.element("li", {}, explorer.element("p", { html: said(step.said, state.paper) }), formula, explorer.element("div", { class: "numbers" }));
       })));
   }

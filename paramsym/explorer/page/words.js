@@ -44,5 +44,8 @@ explorer.element = (name, attributes = {}, ...children) => {
   return made;
 };
 
+/* A name that breaks at its dots and underscores if it has to. */
+explorer.broken = (name) => name.split(/(?<=[._])/).flatMap((piece, number) => (number ? [document.createElement("wbr"), piece] : [piece]));
+
 explorer.find = (id) => document.getElementById(id);
 explorer.escape = (text) => String(text).replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
