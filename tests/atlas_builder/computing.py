@@ -103,6 +103,8 @@ _FAR = 259
 _ROUNDS, _FLAGS, _PICTURES = 4, 2, 3
 _TOKENS = ("image_token_id", "image_token_index")
 """The keys with the token that stands for a part of a picture."""
+_TOKEN = 64
+"""That token, where the default is null."""
 _VOCABULARY = "vocab_size"
 """The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
@@ -197,6 +199,10 @@ class Class:
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
         start = {**self.reference.start, **self.given}
+        config = self.reference.config_class()
+        null = (key for key in _TOKENS if key not in config.attribute_map and getattr(config, key, _TOKEN) is None)
+        self.needed = dict.fromkeys(null)
+        start |= dict.fromkeys(self.needed, _TOKEN)
         self.pictured = any(hasattr(self.reference.config_class(), key) for key in _TOKENS)
         values = self.reference.build(start).values
         start |= _even_heads(values, self.given) | _with_token(self.reference.config_class, values)
@@ -544,13 +550,13 @@ class Class:
         Raises:
             RefusedError: it does not say it.
         """
-        shapes = {name: one[:1] for name, one in given.items() if name in FLOATS}
-        known = repr((model.config.to_json_string(), [tuple(one.shape) for one in shapes.values()]))
+        first = {name: one[:1] for name, one in given.items() if torch.is_tensor(one)}
+        known = repr((model.config.to_json_string(), [tuple(one.shape) for name, one in first.items() if name in FLOATS]))
         if known not in self.counts:
-            texts = given["input_ids"][:1].clone()
+            texts = first["input_ids"].clone()
             texts[:, 0] = token
             try:
-                recording_of(model, (), {**given, **shapes, "input_ids": texts})
+                recording_of(model, (), {**given, **first, "input_ids": texts})
             except ParamsymError as error:
                 said = re.search(r"tokens: (\d+),? features:? (\d+)", str(error))
                 if said is None:

@@ -57,7 +57,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
     if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
-        yield from ({**text, "pixel_values": axes} for axes in _images(numbers, resolved) if text)
+        texts = [{name: axes for name, axes in text.items() if name != "decoder_input_ids"}, text]  # a decoder alone needs one text
+        yield from ({**one, "pixel_values": axes} for one in texts if one for axes in _images(numbers, resolved))
     elif main == "input_values":
         yield {main: ("B", "samples")}
         if "decoder_input_ids" in text:
