@@ -135,9 +135,9 @@ def test_a_published_size_of_attention_beside_a_scan() -> None:
 def test_a_width_that_is_a_product() -> None:
     """The width of Falcon-H1's scan is its heads by their width, each with a key of its own; in letters the width of a head follows."""
     found = ps.from_config({"model_type": "falcon_h1"}, architecture=FALCON_H1).origin[0]._computation
-    found.check({}, {"mamba_d_ssm": 48, "mamba_n_heads": 6, "mamba_d_head": 8})
+    found.check({}, {"S": 8, "mamba_d_ssm": 48, "mamba_n_heads": 6, "mamba_d_head": 8})
     with pytest.raises(NotYetError, match="mamba_d_ssm is 50; .* known for 48, the product of mamba_n_heads and mamba_d_head"):
-        found.check({}, {"mamba_d_ssm": 50, "mamba_n_heads": 6, "mamba_d_head": 8})
+        found.check({}, {"S": 8, "mamba_d_ssm": 50, "mamba_n_heads": 6, "mamba_d_head": 8})
 
 
 def test_a_published_text_with_room_for_pictures() -> None:
