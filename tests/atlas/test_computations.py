@@ -166,6 +166,7 @@ def test_every_form_computes(model_type: str) -> None:
     for name, entry in computing._classes_of(model_type).items():
         keys = {name_of(key): key for key in record_of(model_type)["classes"][name]["keys"]}
         recorded_at = {keys[letter]: number for letter, number in entry["forms"][0]["base"].items() if letter in keys}
+        recorded_at |= dict.fromkeys(entry["forms"][0].get("needed", ()), 0)
         model = ps.from_config({"model_type": model_type, **recorded_at, **BOTH_KINDS.get(model_type, {})}, architecture=name)
         loops = {dims(length): most for length, most in entry["forms"][0].get("loops", {}).items()}
         shapes = [tuple(loops.get(axis, axis) for axis in shape) for shape in model.inputs.values()]
