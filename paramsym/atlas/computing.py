@@ -7,6 +7,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "above": {letter: number}, "most": {letter: number}, "loops": {letter: number},
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
+        "products": [[letter, letter, letter], ...],
         "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
@@ -19,7 +20,8 @@ are these; ``excluded`` are keys whose value may be any but these. ``above`` are
 their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
 ``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
 times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
-``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``same`` are keys on which no tensor
+``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``products`` are letters that must be
+the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
 quotient of two other keys, rounded down: the width of heads. ``needed`` are keys that must not be null, with their defaults: without a
 token for padding a classifier takes one text only. ``cache`` is true if the class returns
@@ -104,6 +106,7 @@ class Computation:
     within: tuple[tuple[str, str, int], ...]
     windows: tuple[Window, ...]
     equal: tuple[tuple[str, str, bool], ...]
+    products: tuple[tuple[str, str, str], ...]
     same: Mapping[str, tuple[str, int]]
     quotients: Mapping[str, tuple[str, str]]
     needed: Mapping[str, Value]
@@ -233,6 +236,10 @@ class Computation:
             if name in numbers and other in numbers and (numbers[name] == numbers[other]) != equal:
                 known = "equal ones" if equal else "different ones"
                 yield f"{name} is {numbers[name]} and {other} is {numbers[other]}; what the model computes is known for {known}"
+        for width, heads, each in self.products:
+            wanted = numbers.get(heads, 0) * numbers.get(each, 0)
+            if wanted and numbers.get(width, wanted) != wanted:
+                yield f"{width} is {numbers[width]}; what the model computes is known for {wanted}, the product of {heads} and {each}"
 
     def _unlike(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> Iterator[str]:
         for key, (name, default) in self.same.items():
@@ -357,6 +364,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         within=tuple((str(name), str(other), int(less)) for name, other, less in one["within"]),
         windows=tuple(Window(*window) for window in one.get("windows", ())),
         equal=tuple((str(name), str(other), bool(equal)) for name, other, equal in one.get("equal", ())),
+        products=tuple((str(width), str(heads), str(each)) for width, heads, each in one.get("products", ())),
         same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
         quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
         needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},

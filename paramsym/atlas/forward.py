@@ -206,6 +206,7 @@ class Forward(Layer):
         names = templates_at(base, recording.stored, entries)
         divided = [(one, by) for one, _, by, _ in found.multiples if by is not None]
         divided += [(name_of(one), name_of(by)) for key, (one, by) in found.quotients.items() if self._is_exact(found, key)]
+        divided += [(width, heads) for width, heads, _ in found.products]
         divisions = [(sizes.get(found.letters[one]), sizes.get(found.letters[by])) for one, by in divided]
         return tuple(exactly(named_entries(recording.stored, names, entries, Put(sizes)), divisions))
 
@@ -225,6 +226,9 @@ class Forward(Layer):
             if self._settled.get(key) is None:
                 size, parts = by_name[name_of(dividend)], by_name[name_of(divisor)]
                 by_name[name_of(key)] = per(size, parts) if self._is_exact(found, key) else size // parts
+        for width, heads, each in found.products:
+            if not all(isinstance(by_name[one], int) for one in (width, heads)):  # tensors have the width's letter
+                by_name[each] = per(by_name[width], by_name[heads])
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
 
     def _is_exact(self, found: Computation, key: str) -> bool:

@@ -113,6 +113,42 @@ def test_heads_of_latent_attention() -> None:
     assert ps.flops(flash, (1, 8)).total == 2 * 8 * each
 
 
+FALCON_H1 = "FalconH1ForCausalLM"
+
+
+def test_a_published_size_of_attention_beside_a_scan() -> None:
+    """Falcon-H1-0.5B: each of 36 layers has 8 heads of 64 with 2 groups, and 24 heads of 64 with 128 states, beside each other."""
+    keys = {"vocab_size": 32_784, "hidden_size": 1024, "intermediate_size": 2048, "num_hidden_layers": 36, "head_dim": 64}
+    keys |= {"num_attention_heads": 8, "num_key_value_heads": 2, "mamba_d_ssm": 1536, "mamba_n_heads": 24, "mamba_d_head": 64}
+    model = ps.from_config({"model_type": "falcon_h1", **keys, "mamba_d_state": 128}, architecture=FALCON_H1)
+    assert model.count == 521_411_104
+    attention = 2 * 8 * 64 * 1024 + 2 * 2 * 64 * 1024
+    around_the_scan = (2 * 1536 + 2 * 128 + 24) * 1024 + 1536 * 1024
+    each_token = 36 * (attention + around_the_scan + 3 * 1024 * 2048) + 32_784 * 1024
+    work = ps.flops(model, (2, 200))
+    inside = {f"model.layers.{{0..35}}.mamba.{one}" for one in ("convolution", "product")}
+    found = sum(one.amount for one in work.lines if one.name not in inside)
+    assert found == 2 * (2 * 200 * each_token + 2 * 36 * 2 * 8 * 64 * 200**2)
+    assert work.total > found
+
+
+def test_a_width_that_is_a_product() -> None:
+    """The width of Falcon-H1's scan is its heads by their width, each with a key of its own; in letters the width of a head follows."""
+    found = ps.from_config({"model_type": "falcon_h1"}, architecture=FALCON_H1).origin[0]._computation
+    found.check({}, {"S": 8, "mamba_d_ssm": 48, "mamba_n_heads": 6, "mamba_d_head": 8})
+    with pytest.raises(NotYetError, match=r"mamba_d_ssm is 50; .* known for 48, the product of mamba_n_heads and mamba_d_head"):
+        found.check({}, {"S": 8, "mamba_d_ssm": 50, "mamba_n_heads": 6, "mamba_d_head": 8})
+
+
+def test_a_published_text_with_room_for_pictures() -> None:
+    """Qwen3-VL-8B without pictures: 36 layers of width 4096 and 12,288, 32 heads of 128, 8 groups, 151,936 tokens."""
+    text = {"hidden_size": 4096, "intermediate_size": 12_288, "num_hidden_layers": 36, "num_attention_heads": 32, "head_dim": 128}
+    config = {"model_type": "qwen3_vl", "text_config": {**text, "num_key_value_heads": 8, "vocab_size": 151_936}}
+    model = ps.from_config(config, architecture="Qwen3VLForConditionalGeneration")
+    layer = 2 * 32 * 128 * 4096 + 2 * 8 * 128 * 4096 + 3 * 4096 * 12_288
+    assert ps.flops(model, (2, 512)).total == 2 * 2 * 512 * (36 * layer + 151_936 * 4096) + 2 * 4 * 36 * 32 * 128 * 512**2
+
+
 def test_inputs_of_another_form() -> None:
     for given in ((3,), (1, 2, 3)):
         with pytest.raises(ShapeError):

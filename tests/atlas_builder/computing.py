@@ -30,7 +30,7 @@ from read.comparing import counted_on
 from sympy import Expr, Symbol, floor
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import per
+from paramsym.algebra.size import extent, per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import Window, packed_computations, path_of
@@ -71,6 +71,8 @@ torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are know
 _DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|(?<!num_encoder_)blocks|n_layer|num_hidden_groups)$")
 """Keys of numbers of layers; ``num_encoder_blocks`` is that of stages, of which each has other widths."""
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
+_HEADS_OF_WIDTH = re.compile(r"heads$|n_head$")
+_WIDTH_OF_EACH = re.compile(rf"{_WIDTH_OF_HEADS.pattern}|d_head$")
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
@@ -102,6 +104,8 @@ _FAR = 259
 _ROUNDS, _FLAGS, _PICTURES = 4, 2, 3
 _TOKENS = ("image_token_id", "image_token_index")
 """The keys with the token that stands for a part of a picture."""
+_TOKEN = 64
+"""That token, where the default is null."""
 _VOCABULARY = "vocab_size"
 """The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
@@ -196,6 +200,10 @@ class Class:
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
         start = {**self.reference.start, **self.given}
+        config = self.reference.config_class()
+        null = (key for key in _TOKENS if key not in config.attribute_map and getattr(config, key, _TOKEN) is None)
+        self.needed = dict.fromkeys(null)
+        start |= dict.fromkeys(self.needed, _TOKEN)
         self.pictured = any(hasattr(self.reference.config_class(), key) for key in _TOKENS)
         values = self.reference.build(start).values
         start |= _even_heads(values, self.given) | _with_token(self.reference.config_class, values)
@@ -241,13 +249,16 @@ class Class:
         self.ordering = Ordering(self, self.depths) if self.layers == SEVERAL else None
 
     def _quotients(self, values: Point) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield the widths of heads that are null by default, in place of which the reference then takes a quotient, rounded down."""
+        """Yield the widths of heads that are null by default, in place of which the reference then takes a quotient, rounded down.
+
+        Not those that are a number here, or the quotient of one: they stay null.
+        """
         for key in (one for one, domain in self.entry["keys"].items() if _WIDTH_OF_HEADS.search(one) and "whole" in domain):
             before = key[: key.rfind(".") + 1]
             dividend, divisor = (
                 next((before + one for one in listed if type(values.get(before + one)) is int), None) for listed in (_WIDTHS, _HEADS)
             )
-            if values.get(key) is None and key not in self.given and dividend and divisor:
+            if values.get(key) is None and key not in self.given and dividend and divisor and not {key, dividend, divisor} & self.fixed:
                 point = {**self.base, key: _quotient({**values, **self.base}, dividend, divisor)}
                 with suppress(RefusedError, ConfigError):
                     self.letters(point)
@@ -540,13 +551,13 @@ class Class:
         Raises:
             RefusedError: it does not say it.
         """
-        shapes = {name: one[:1] for name, one in given.items() if name in FLOATS}
-        known = repr((model.config.to_json_string(), [tuple(one.shape) for one in shapes.values()]))
+        first = {name: one[:1] for name, one in given.items() if torch.is_tensor(one)}
+        known = repr((model.config.to_json_string(), [tuple(one.shape) for name, one in first.items() if name in FLOATS]))
         if known not in self.counts:
-            texts = given["input_ids"][:1].clone()
+            texts = first["input_ids"].clone()
             texts[:, 0] = token
             try:
-                recording_of(model, (), {**given, **shapes, "input_ids": texts})
+                recording_of(model, (), {**given, **first, "input_ids": texts})
             except ParamsymError as error:
                 said = re.search(r"tokens: (\d+),? features:? (\d+)", str(error))
                 if said is None:
@@ -632,6 +643,8 @@ class Finder:
     """Letters that must be equal, or must differ, for the same operators."""
     proportional: list[tuple[str, str | None]] = field(default_factory=list)
     """Widths with the number of their heads: only heads of the width of the default are known."""
+    products: list[tuple[str, str, str]] = field(default_factory=list)
+    """Widths that must be the product of two other letters: the number of heads and the width of each, which is a key of its own."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
 
     @property
@@ -670,6 +683,7 @@ class Finder:
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
             raise UnreadError(f"windows of attention below {base}")
         self.equal = [(one, other, base[one] == base[other]) for one, other, _ in (known or {}).get("equal", ())]
+        self.products = [(width, heads, each) for width, heads, each in (known or {}).get("products", ())]
         if self.beyond:
             self.beside(base, recording)
         self.check_depths(base, recording)
@@ -722,6 +736,7 @@ class Finder:
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
+            **({"products": [list(one) for one in self.products]} if self.products else {}),
             **({"quotients": of.quotients} if of.quotients else {}),
             **({"needed": of.needed} if of.needed else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
@@ -895,6 +910,10 @@ class Finder:
                 if name == width and value % share:
                     return None
                 found |= {str(heads): value, width: share * value} if name == heads else {str(heads): value // share}
+        for width, heads, each in (one for one in self.products if name in one):
+            if name == width and value % found[heads]:
+                return None
+            found |= {each: value // found[heads]} if name == width else {width: found[heads] * found[each]}
         if value > self.most.get(name, value) or not self.in_windows(found):
             return None
         if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
@@ -907,9 +926,12 @@ class Finder:
         for key, divisor in self.of.multiples:
             if key in found and found[key] % (self.unit * (found[divisor] if divisor else 1)):
                 return None
-            if divisor and self.of.pairs and _WIDEST * base[divisor] >= base[key] and found[key] > _WIDEST * found[divisor]:
+            parts, before = (numbers[divisor] if divisor else 1 for numbers in (found, base))
+            if self.of.pairs and _WIDEST * before >= base[key] and found[key] > _WIDEST * parts:
                 return None
         if any(found[key] % unit for key, unit in self.of.units.items()):
+            return None
+        if any(found[width] != found[heads] * found[each] for width, heads, each in self.products):
             return None
         return found if self.reads(found) else None
 
@@ -977,7 +999,13 @@ class Finder:
     def joined(
         self, base: Mapping[str, int], name: str, lines: Mapping[str, list[dict[str, int]]], first: Recording
     ) -> dict[str, list[dict[str, int]]]:
-        """Return the points of two numbers that change only together: a pass adds or multiplies arrays of both widths."""
+        """Return the points of numbers that change only together: a pass adds or multiplies arrays of both widths."""
+        for product in (one for one in self.products_at(base) if name in one and one not in self.products):
+            self.products.append(product)
+            found = {one: [*self.line(base, one, first)] for one in product}
+            if all(found.values()):
+                return found
+            self.products.pop()
         for pair in (one for one in self.of.multiples if name in one and None not in one and one not in self.proportional):
             self.proportional.append(pair)  # rotary positions that rotate several axes state the width of heads
             if found := [*self.line(base, name, first)]:
@@ -989,6 +1017,12 @@ class Finder:
                 return {name: found, other: found}
             self.equal.pop()
         return {}
+
+    def products_at(self, base: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:
+        """Yield the letters that may be the product of a number of heads and the width of each, because they are at these numbers."""
+        for heads in filter(_HEADS_OF_WIDTH.search, base):
+            for each in filter(_WIDTH_OF_EACH.search, base):
+                yield from ((one, heads, each) for one in base if one not in {heads, each} and base[one] == base[heads] * base[each])
 
     def mixed(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], first: Recording) -> Iterator[dict[str, int]]:
         """Yield points at which many numbers are others."""
@@ -1025,6 +1059,7 @@ class Finder:
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
         widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
+        widths |= {width: letters[heads] * letters[each] for width, heads, each in self.products}
         in_letters = replace(of.layer, numbers=tuple((letters | widths)[name] for name in of.layer.names))
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol) and name not in widths}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
@@ -1033,7 +1068,7 @@ class Finder:
         entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
             for axis in entry.tensor.shape:
-                for size in axis if isinstance(axis, tuple) else (axis,):
+                for size in (extent(axis), *(axis if isinstance(axis, tuple) else ())):
                     for inner in (size, *size.atoms(floor, per)) if isinstance(size, Expr) else ():
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)

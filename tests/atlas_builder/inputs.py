@@ -38,7 +38,7 @@ _HALVED = 32
 _QUERIES = 32
 """How many queries ask a picture beside a text, as published."""
 _CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
-_IMAGES = ("image_size", "vision_config.image_size", "img_size")
+_IMAGES = ("image_size", "vision_config.image_size", "img_size", "backbone_config.image_size", "vision_config.backbone_config.image_size")
 _FRAMES = ("num_frames", "vision_config.num_frames")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
 
@@ -57,7 +57,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
     if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
-        yield from ({**text, "pixel_values": axes} for axes in _images(numbers, resolved) if text)
+        texts = [{name: axes for name, axes in text.items() if name != "decoder_input_ids"}, text]  # a decoder alone needs one text
+        yield from ({**one, "pixel_values": axes} for one in texts if one for axes in _images(numbers, resolved))
     elif main == "input_values":
         yield {main: ("B", "samples")}
         if "decoder_input_ids" in text:
@@ -96,6 +97,8 @@ def _images(numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator
     if size is not None:
         side = int(resolved[size])
         yield ("B", channels, side, side)
+    for sides in (resolved[key] for key in _IMAGES if isinstance(resolved.get(key), tuple)):
+        yield ("B", channels, *map(int, sides))
 
 
 def units(inputs: Inputs) -> Iterator[dict[str, int]]:
