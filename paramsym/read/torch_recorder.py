@@ -74,9 +74,8 @@ class _View(NamedTuple):
 class _Recorder:
     """The state of one recording, by the identities of tensors, which are kept alive.
 
-    ``fixed`` are whole numbers that depend on nothing, ``buffers`` those of them that the module holds and does not save, ``blind`` are
-    tensors without values. A view of a tensor that was changed in place
-    is taken again: ``seen`` is the version of the tensor at which a view was taken.
+    ``fixed`` are whole numbers that depend on nothing, ``buffers`` those that the module holds and does not save, ``blind`` tensors without
+    values. A view of a tensor that was changed in place is taken again: ``seen`` is the version of the tensor at which it was taken.
     """
 
     def __init__(self, torch: Any) -> None:
