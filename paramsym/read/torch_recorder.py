@@ -75,7 +75,7 @@ class _Recorder:
     """The state of one recording, by the identities of tensors, which are kept alive.
 
     ``fixed`` are whole numbers that depend on nothing, ``buffers`` those that the module holds and does not save, ``blind`` tensors without
-    values. A view of a tensor that was changed in place is taken again: ``seen`` is the version of the tensor at which it was taken.
+    values. A view of a tensor that was changed in place is taken again; ``seen`` is the tensor's version at which it was taken.
     """
 
     def __init__(self, torch: Any) -> None:
@@ -233,8 +233,7 @@ class _Recorder:
             if schema.returns[0].alias_info is not None and id(taken[0]) in self.buffers:
                 self.buffers.update(map(id, outputs))  # views
             return result
-        frozen = self._frozen(arguments)
-        self._step(name, frozen, outputs)
+        self._step(name, frozen := self._frozen(arguments), outputs)
         if any(id(one) in self.blind for one in taken):
             self.blind.update(id(one) for one in outputs if one.device.type == "meta")
         if taken and schema.returns and schema.returns[0].alias_info is not None:
