@@ -16,6 +16,7 @@ from paramsym.atlas.reading import values_of
 from paramsym.atlas.sizes import letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
+from paramsym.atlas.turns import KEYS
 from paramsym.atlas.values import Value, frozen_value, shown
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer
@@ -132,7 +133,7 @@ def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collecti
     """
     found = {key: frozen_value(config[key]) for key in keys if key in config}
     for key, value in found.items():
-        if value is not None and type(value) is not int and key not in verified:
+        if value is not None and type(value) is not int and key not in verified and key not in KEYS:
             raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
     return found
 

@@ -55,6 +55,7 @@ from paramsym.atlas.files import types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
+from paramsym.atlas.turns import KEYS, RULE
 from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.read.recording import Recording
@@ -180,6 +181,10 @@ class Computation:
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
         """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
         return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
+
+    def reaches(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
+        """Whether lengths stand to windows of attention as in the recording."""
+        return not [*self._other_windows(values, numbers)]
 
     def check(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> None:
         """Refuse values of keys, and numbers of letters, for which the class computes something else.
@@ -325,7 +330,9 @@ def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
     rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
     others = [one.get(listed, ()) for one in forms for listed in ("needed", "undropped")]
-    return frozenset(key for keys in (*kept, *rates, *others) for key in keys)
+    with refused():
+        turns = [KEYS for one in forms if any(rule == RULE for _, rule, *_ in one["recording"].get("entries", ()))]
+    return frozenset(key for keys in (*kept, *rates, *others, *turns) for key in keys)
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:

@@ -14,6 +14,7 @@ from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.losses import usual_loss
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
+from paramsym.atlas.turns import with_turns
 from paramsym.core.layer import Layer, unstated
 from paramsym.core.names import Entry
 from paramsym.errors import DivisibilityError, NotYetError
@@ -125,7 +126,7 @@ class Forward(Layer):
         cache = self._kept_positions(found) if found.caches(self._settled) else None
         if past() != 0 and not (found.step and cache is not None):
             raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
-        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled)
+        recording = with_turns(found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled), self._settled)
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
             result = Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
@@ -174,7 +175,7 @@ class Forward(Layer):
             found.append((one, sizes))
             if one.holds(self._settled, _numbers(one, sizes)):
                 return one, sizes
-        return found[0]
+        return next((one for one in found if one[0].reaches(self._settled, _numbers(*one))), found[0])
 
     def _kinds(self, order: Order) -> Kinds:
         """Return the kind of each layer of a stack; their pattern if their number is a letter.

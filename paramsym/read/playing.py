@@ -321,7 +321,7 @@ class Player:
         if number not in env:
             constant = self.recording.constants.get(number)
             if constant is not None:
-                env[number] = fixed(self._shape(constant), constant.kind, constant.data, held=constant.held)
+                env[number] = fixed(self._shape(constant), constant.kind, constant.data, self.laws, held=constant.held)
             elif number in self.recording.stored:
                 env[number] = self._stored(number, path)
             else:

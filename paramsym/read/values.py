@@ -10,17 +10,18 @@ from paramsym.errors import ArgumentError
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, Kind
+from paramsym.read.made import Made
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed(Operation):
-    """An array with known sizes; its entries are known if the sizes are numbers and the model had values.
+    """An array with known sizes; its entries are known if the sizes are numbers and the model had values, or by a rule.
 
     ``held`` means a buffer of the model.
     """
 
     type: ArrayType
-    entries: Entries | None = None
+    entries: Entries | Made | None = None
     held: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
@@ -28,7 +29,12 @@ class Fixed(Operation):
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
         if self.entries is None:
-            raise ArgumentError("the entries of an array that the model computes from its sizes are unknown; run it with arrays.")
+            raise ArgumentError(
+                "the entries of an array that the model computes from its sizes are not known for these; run ps.from_module(model) of the"
+                " live model, whose pass has them."
+            )
+        if isinstance(self.entries, Made):
+            return self.entries.array(xp, tuple(map(int, self.type.sizes)))
         return xp.asarray(self.entries.array)
 
     def __str__(self) -> str:
@@ -70,6 +76,10 @@ class Entries:
         return f"Entries of {self._key[1]}"
 
 
-def fixed(shape: tuple[Count, ...], kind: Kind, entries: Any, *, held: bool = False) -> Value:
-    """Return an array that the model computes from its sizes alone, or holds as a buffer."""
-    return record(Fixed(ArrayType(shape, kind), None if entries is None else Entries(entries), held))
+def fixed(shape: tuple[Count, ...], kind: Kind, entries: Any, laws: Any = None, *, held: bool = False) -> Value:
+    """Return an array that the model computes from its sizes alone, or holds as a buffer; ``laws`` have the sizes in a rule of entries."""
+    if isinstance(entries, Made):
+        known: Entries | Made | None = entries if laws is None else entries.at(laws.value)
+    else:
+        known = None if entries is None else Entries(entries)
+    return record(Fixed(ArrayType(shape, kind), known, held))

@@ -2,7 +2,8 @@
 
 An operator is ``[name, arguments, results]``, a call ``{"path": ..., "kind": ..., "items": [...]}``. Equal copies have ``calls``,
 ``count``, ``place`` and ``carried``; layers of several kinds have ``stack``, ``kinds``, ``passed``, ``first`` and ``last``. An array is
-``[number, kind, size, ...]``; ``held`` has the numbers of constants that are buffers. In arguments ``{"array": n}`` is an array,
+``[number, kind, size, ...]``; ``held`` has the numbers of constants that are buffers, ``entries`` constants with the rule of their entries
+and its numbers. In arguments ``{"array": n}`` is an array,
 ``{"size": n}`` the size of this number in the list of sizes, ``{"float": text}`` infinity or no number, and ``{"of": {...}}`` arguments
 by name.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol, ceiling, floor
@@ -18,6 +20,7 @@ from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol, ceiling
 from paramsym.algebra.size import per
 from paramsym.errors import NotYetError
 from paramsym.program.types import Kind
+from paramsym.read.made import Made
 from paramsym.read.merging import Path
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
@@ -125,10 +128,11 @@ class Reader:
     def recording(self, one: Mapping[str, Any]) -> Recording:
         """Return the recording."""
         held = frozenset(one.get("held", ()))
+        made = {int(number): Made(str(rule), tuple(map(self.value, numbers))) for number, rule, *numbers in one.get("entries", ())}
         return Recording(
             tuple(map(self.array, one["inputs"])),
             {number: tuple(map(self.path, names)) for number, *names in one["stored"]},
-            {array[0]: self.array(array, held=array[0] in held) for array in one["constants"]},
+            {array[0]: replace(self.array(array, held=array[0] in held), data=made.get(array[0])) for array in one["constants"]},
             cast("Called", self.item(one["top"])),
             tuple(map(int, one["outputs"])),
             bool(one["several"]),

@@ -159,6 +159,24 @@ BOTH_KINDS = {"granitemoehybrid": {"num_hidden_layers": 2, "layer_types": ["line
 """Keys of types whose default has no layer with attention, which the reference does not run."""
 
 
+UNTRAINED = frozenset(
+    [
+        "data2vec-vision",
+        "dinov3_vit",
+        "falcon_h1",
+        "granitemoehybrid",
+        "groupvit_vision_model",
+        "ibert",
+        "mobilenet_v2",
+        "nemotron_h",
+        "phimoe",
+        "swinv2",
+        "yoso",
+    ]
+)
+"""Types of some of whose classes it is not known what training keeps, which differs from evaluation in more than dropout."""
+
+
 @cases(3)
 @pytest.mark.parametrize("model_type", computed_types())
 def test_every_form_computes(model_type: str) -> None:
@@ -174,7 +192,12 @@ def test_every_form_computes(model_type: str) -> None:
         letters = [dims(axis) for axes in entry["inputs"].values() for axis in axes if isinstance(axis, str)]
         assert B in letters
         assert forward.has(B)
-        assert ps.activations(model, *shapes).total.has(*(letter for letter in letters if letter in {B, S}))
+        try:
+            kept = ps.activations(model, *shapes).total
+        except NotYetError as error:
+            assert model_type in UNTRAINED and "in training is not known" in str(error)  # noqa: PT017, PT018
+            continue
+        assert kept.has(*(letter for letter in letters if letter in {B, S}))
 
 
 def _damaged(one: Any, path: tuple[Any, ...], value: Any) -> Any:

@@ -56,3 +56,27 @@ def test_a_type_lists_its_names(capsys: pytest.CaptureFixture[str]) -> None:
     """The shell says which published configurations a type has."""
     assert main(["families", "m2m_100"]) == 0
     assert "published size  facebook/nllb-200-3.3B" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "full", "local"),
+    [("google/gemma-3-4b-pt", 2 * 4 * 256, 5, 29), ("google/gemma-3-27b-pt", 2 * 16 * 128, 10, 52)],
+)
+def test_the_cache_of_gemma_3(name: str, numbers: int, full: int, local: int) -> None:
+    """Every sixth layer keeps all positions, the others those of a window of 1024 without the newest (Gemma 3's report, table 1)."""
+    assert ps.kv_cache(ps.load(name), (1, 4096), dtype="bfloat16").total == 2 * numbers * (full * 4096 + local * 1023)
+
+
+def test_glm_4_by_hand() -> None:
+    """GLM-4-9B at 4096 tokens: products of 40 layers and of the scores of tokens, and attention over all pairs, two FLOPs each."""
+    width, inner, tokens, layers, heads, groups, words = 4096, 13696, 4096, 40, 32, 2, 151552
+    attention = 2 * width**2 + 2 * width * groups * (width // heads)
+    products = layers * (attention + 3 * width * inner) + width * words
+    pairs = 2 * layers * tokens * width
+    assert ps.flops(ps.load("THUDM/GLM-4-9B-0414"), (1, tokens)).total == 2 * tokens * (products + pairs)
+
+
+def test_the_cache_of_command_r7b() -> None:
+    """Of 32 layers every fourth keeps all positions, the others those of a window of 4096 without the newest; 8 groups of 128."""
+    cache = ps.kv_cache(ps.load("CohereForAI/c4ai-command-r7b-12-2024"), (1, 8192), dtype="bfloat16")
+    assert cache.total == 2 * 2 * 8 * 128 * (8 * 8192 + 24 * 4095)

@@ -20,11 +20,13 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
 from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
 from atlas_builder.ordering import Ordering, UnorderedError
+from atlas_builder.published import published_values
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
 from read.comparing import counted_on
 from sympy import Expr, Symbol, floor
@@ -581,15 +583,16 @@ class Class:
         return with_buffers_in_place(rolled(without_copies_of_saved(found)), model)
 
 
-def with_buffers_in_place(recording: Recording, model: Any) -> Recording:
+def with_buffers_in_place(recording: Recording, model: Any, entries: Mapping[str, Any] = MappingProxyType({})) -> Recording:
     """Return a recording with buffers that are not saved as arrays in place, and without the flag for the kernel of grouped heads.
 
-    The buffers of numbered modules follow from the configuration, so that those of one name and shape are one array.
+    The buffers of numbered modules follow from the configuration, so that those of one name and shape are one array. ``entries`` are those
+    of buffers by name, if they are known.
     """
     hidden, buffers = unsaved(model), dict(model.named_buffers())
     inside = {number: names[0] for number, names in recording.stored.items() if names[0] in hidden}
     types = {number: (tuple(buffers[name].shape), kind_of(torch, buffers[name].dtype)) for number, name in inside.items()}
-    arrays = {number: Array(number, *one, held=True) for number, one in types.items()}
+    arrays = {number: Array(number, *one, entries.get(inside[number]), held=True) for number, one in types.items()}
     firsts: dict[Any, int] = {}
     same = {number: firsts.setdefault((_COPY.sub(".", name), arrays[number].shape), number) for number, name in inside.items()}
     stored = {number: names for number, names in recording.stored.items() if number not in inside}
@@ -1233,7 +1236,8 @@ class Finder:
             ):
                 continue
             same, other = [resolved.get(key)], False
-            for value in self.alternatives(domain, resolved.get(key)):
+            published = [one for one in published_values(of.model_type).get(key, ()) if one != resolved.get(key)]
+            for value in dict.fromkeys((*self.alternatives(domain, resolved.get(key)), *published)):
                 try:
                     found = [self.shaped(of.at(base, {**one, key: value})) for one in beside]
                 except RefusedError:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
@@ -79,9 +80,14 @@ def model_at(model_type: str, name: str, point: Mapping[str, Any]) -> Any:
         return reference.model_class(reference.config_class(**reference.arguments(point))).eval()
 
 
-def recorded_like(computation: Computation, model: Any, given: Mapping[str, Any]) -> Recording:
-    """Return a pass of the reference's model with loops and layers as a computation has them, so that the two have the same items."""
-    found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), given))), model)
+def recorded_like(
+    computation: Computation, model: Any, given: Mapping[str, Any], entries: Mapping[str, Any] = MappingProxyType({})
+) -> Recording:
+    """Return a pass of the reference's model with loops and layers as a computation has them, so that the two have the same items.
+
+    ``entries`` are those of buffers by name, if they are known.
+    """
+    found = with_buffers_in_place(rolled(without_copies_of_saved(recording_of(model, (), given))), model, entries)
     if computation.orders:
         return stacked(numbered(found)).recording
     return folded(found) if _repeats(computation.recording.top) else numbered(found)

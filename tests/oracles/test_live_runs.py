@@ -1,0 +1,43 @@
+"""What recorded classes compute, beside the reference with the same random tensors, at drawn configurations."""
+
+from __future__ import annotations
+
+import pytest
+from amount import sample
+
+from paramsym.atlas import computing
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from atlas_builder.entries import agrees
+
+FORMS = [
+    (model_type, name, number)
+    for model_type in computing.computed_types()
+    for name, entry in computing._classes_of(model_type).items()
+    for number, form in enumerate(entry["forms"])
+    if form["recording"].get("entries")
+]
+
+
+def test_many_run() -> None:
+    """A good part of the recorded classes has the entries of all its arrays."""
+    assert len({(model_type, name) for model_type, name, _ in FORMS}) >= 140
+
+
+@pytest.mark.parametrize(("model_type", "name", "number"), sample(9, FORMS))
+def test_the_reference_gives_the_same(model_type: str, name: str, number: int) -> None:
+    """Within 1e-4 of the largest entry, at configurations that the builder of the records did not draw."""
+    said = agrees(model_type, name, computing._forms_of(model_type, name)[number], seed=1)
+    if said.startswith(("no drawn", "NotYetError")):
+        pytest.skip(said)
+    assert not said
+
+
+def test_another_base_of_rotation() -> None:
+    """The frequencies are those of the configuration; scaled ones are refused."""
+    form = computing._forms_of("smollm3", "SmolLM3ForCausalLM")[0]
+    assert not agrees("smollm3", "SmolLM3ForCausalLM", form, rope_parameters={"rope_type": "default", "rope_theta": 50_000.0})
+    scaled = {"rope_type": "linear", "rope_theta": 50_000.0, "factor": 2.0}
+    assert "not known for these" in agrees("smollm3", "SmolLM3ForCausalLM", form, rope_parameters=scaled)
