@@ -159,21 +159,10 @@ BOTH_KINDS = {"granitemoehybrid": {"num_hidden_layers": 2, "layer_types": ["line
 """Keys of types whose default has no layer with attention, which the reference does not run."""
 
 
-UNTRAINED = frozenset(
-    [
-        "data2vec-vision",
-        "dinov3_vit",
-        "falcon_h1",
-        "granitemoehybrid",
-        "groupvit_vision_model",
-        "ibert",
-        "mobilenet_v2",
-        "nemotron_h",
-        "phimoe",
-        "swinv2",
-        "yoso",
-    ]
-)
+UNTRAINED = {
+    *("data2vec-vision", "dinov3_vit", "falcon_h1", "granitemoehybrid", "groupvit_vision_model", "ibert"),
+    *("mobilenet_v2", "nemotron_h", "phimoe", "swinv2", "yoso"),
+}
 """Types of some of whose classes it is not known what training keeps, which differs from evaluation in more than dropout."""
 
 
@@ -184,7 +173,8 @@ def test_every_form_computes(model_type: str) -> None:
     for name, entry in computing._classes_of(model_type).items():
         keys = {name_of(key): key for key in record_of(model_type)["classes"][name]["keys"]}
         recorded_at = {keys[letter]: number for letter, number in entry["forms"][0]["base"].items() if letter in keys}
-        model = ps.from_config({"model_type": model_type, **recorded_at, **BOTH_KINDS.get(model_type, {})}, architecture=name)
+        needed = dict.fromkeys(entry["forms"][0].get("needed", ()), 0)
+        model = ps.from_config({"model_type": model_type, **recorded_at, **needed, **BOTH_KINDS.get(model_type, {})}, architecture=name)
         loops = {dims(length): most for length, most in entry["forms"][0].get("loops", {}).items()}
         shapes = [tuple(loops.get(axis, axis) for axis in shape) for shape in model.inputs.values()]
         forward = ps.flops(model, *shapes).total

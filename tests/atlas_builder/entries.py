@@ -7,8 +7,6 @@ that agree at two lengths are kept if ``ps.run`` then gives what the reference g
 from __future__ import annotations
 
 import math
-import random
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,19 +18,12 @@ from atlas_builder.passes import configuration, model_at, recorded_like, rewritt
 from atlas_builder.rates import Beside
 from atlas_builder.reference import reference_of
 from atlas_builder.words import arguments
-from oracles.test_live_computations import class_of, drawn, small
+from oracles.live_runs import agrees
 from torch.overrides import TorchFunctionMode
 
-import paramsym as ps
 from paramsym.atlas.computing import Computation, formed
 from paramsym.atlas.files import record_of
-from paramsym.errors import NotYetError
 from paramsym.read.made import Made
-
-_NEAR = 1e-4
-_DRAWS = 7
-_MOST = 60_000_000
-_SEEDS = 2
 
 
 class _Weights(TorchFunctionMode):
@@ -120,79 +111,6 @@ def ruled(model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[s
         else:
             return f"no rule of array {number}, {np.asarray(one).ravel()[:6]}"
     return found
-
-
-def agrees(model_type: str, name: str, computation: Computation, seed: int = 0, **given_keys: Any) -> str:
-    """Return how ``ps.run`` differs from the reference at a drawn configuration with random tensors; nothing if it does not."""
-    default = class_default(model_type)
-    flags = {key: values[0] for key, values in computation.held.items() if isinstance(values[0], bool) and "." not in key}
-    said, agreed = "no drawn configuration is known and small", 0
-    for turn in range(_DRAWS):
-        chance = random.Random(f"{model_type} {name} entries {seed} {turn}")
-        keys = drawn(default, chance, turn) | (small(default, chance) if turn % 2 else {}) | flags | given_keys
-        try:
-            config = type(default)(**{**keys, "use_cache": False})
-            made = class_of(default, name)
-            with torch.device("meta"):
-                if sum(one.numel() for one in made(config).parameters()) > _MOST:
-                    continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                layer: Any = ps.from_config({"model_type": model_type, **keys}, name)
-            if not computation.fits(layer._settled):
-                continue
-            layer.__dict__["_computations"] = (computation,)
-            module = made(config).eval()
-        except Exception:  # noqa: BLE001, S112 - one of the two does not take these
-            continue
-        torch.manual_seed(turn)
-        with torch.no_grad():
-            for tensor in module.parameters():
-                tensor.uniform_(-0.3, 0.3) if tensor.ndim > 1 else tensor.uniform_(0.5, 1.5)
-        tensors = {one: value.detach().numpy() for one, value in module.state_dict().items()}
-        sizes = {"B": 2, "S": 7, "T": 5}
-        shapes = {
-            one: tuple(axis if isinstance(axis, int) else sizes.get(str(axis), 0) for axis in shape) for one, shape in layer.inputs.items()
-        }
-        if any(0 in shape for shape in shapes.values()):
-            shapes = {one: tuple(size or 64 for size in shape) for one, shape in shapes.items()}
-        given = {one: torch.rand(shape) if one in FLOATS else torch.randint(5, 60, shape) for one, shape in shapes.items()}
-        try:
-            mine = ps.run(
-                layer,
-                {one: value for one, value in tensors.items() if one in known_names(layer)},
-                **{one: value.numpy() for one, value in given.items()},
-            )
-        except NotYetError as error:
-            said = f"{type(error).__name__}: {str(error)[:200]}"
-            continue
-        except Exception as error:  # noqa: BLE001 - an operator that NumPy refuses
-            return f"{type(error).__name__}: {str(error)[:200]}"
-        with torch.no_grad():
-            its = module(**given)
-        its = next(one for one in (its.to_tuple() if hasattr(its, "to_tuple") else its) if torch.is_tensor(one)).numpy()
-        first = mine[0] if isinstance(mine, tuple) else mine
-        if first.shape != its.shape:
-            return f"shapes {first.shape} and not {its.shape}"
-        difference = float(np.abs(first - its).max() / max(1.0, np.abs(its).max()))
-        if not difference < _NEAR:
-            return f"differs by {difference:.2g} at {keys}"
-        agreed += 1
-        if agreed == _SEEDS:
-            return ""
-    return "" if agreed else said
-
-
-def known_names(layer: Any) -> set[str]:
-    """Return the names of a layer's tensors, those of tied ones too."""
-    return {entry.name for entry in layer.entries()} | {*layer.tied}
-
-
-def class_default(model_type: str) -> Any:
-    """Return the reference's default configuration."""
-    from transformers import AutoConfig
-
-    return AutoConfig.for_model(model_type)
 
 
 def made(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from paramsym.atlas import computing
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from atlas_builder.entries import agrees
+from oracles.live_runs import agrees
 
 FORMS = [
     (model_type, name, number)
