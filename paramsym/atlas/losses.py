@@ -17,10 +17,10 @@ _OTHERS: Mapping[str, str] = {
         " XLNetLMHeadModel"
     ),
     _FLOAT32: (
-        "EuroBertForMaskedLM ModernBertForMaskedLM CTRLLMHeadModel OpenAIGPTLMHeadModel Gemma3ForConditionalGeneration"
+        "EuroBertForMaskedLM ModernBertForMaskedLM CTRLLMHeadModel GPT2LMHeadModel OpenAIGPTLMHeadModel Gemma3ForConditionalGeneration"
         " GotOcr2ForConditionalGeneration Idefics3ForConditionalGeneration Llama4ForConditionalGeneration LlavaForConditionalGeneration"
         " Mistral3ForConditionalGeneration PaliGemmaForConditionalGeneration Qwen2_5_VLForConditionalGeneration"
-        " Qwen2VLForConditionalGeneration"
+        " Qwen2VLForConditionalGeneration Qwen3VLForConditionalGeneration"
     ),
 }
 _OF_CLASS = {name: loss for loss, names in _OTHERS.items() for name in names.split()}
@@ -31,5 +31,7 @@ def usual_loss(architecture: str) -> str:
 
     >>> usual_loss("GlmForCausalLM"), usual_loss("TrOCRForCausalLM"), usual_loss("GlmModel")
     ('cross-entropy-float32', 'cross-entropy', 'none')
+    >>> usual_loss("RoFormerForMaskedLM")
+    'cross-entropy'
     """
-    return _OF_CLASS.get(architecture) or TASKS.get(architecture.partition("For")[2], "none")
+    return _OF_CLASS.get(architecture) or TASKS.get(architecture.rpartition("For")[2], "none")
