@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,9 @@ def cold(*command: str) -> tuple[float, str]:
     return best, said
 
 
+FIRST = "import paramsym as ps; ps.MultiHeadAttention(ps.H, ps.A).params"
+
+
 def main() -> None:
     """Print every family's ratio, worst last, then the cold starts."""
     transformers.logging.set_verbosity_error()
@@ -88,6 +92,9 @@ def main() -> None:
     out(f"cold, DeepSeek-V3: {counted:.2f} s counted, {built:.2f} s built, ratio {counted / built:.2f}\n")
     out(f"cold, over an empty process: import paramsym {(cold('-c', 'import paramsym')[0] - empty) / (sympy - empty):.3f}")
     out(f" and paramsym --help {(cold('-m', 'paramsym', '--help')[0] - empty) / (sympy - empty):.2f} of import sympy\n")
+    pairs = [(cold("-c", FIRST)[0], cold("-c", "import sympy")[0]) for _ in range(9)]
+    first = statistics.median(one for one, _ in pairs) / statistics.median(other for _, other in pairs)
+    out(f"cold, the first closed form of a process: {first:.3f} of import sympy, medians of nine pairs, each the best of three\n")
 
 
 if __name__ == "__main__":
