@@ -103,7 +103,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     try:
         of_class = record["classes"][name]
         values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
-        values |= _beside(config, keys_beside(model_type, name) - values.keys(), record.get("extra", ()))
+        values |= _beside(config, keys_beside(model_type, name) - values.keys(), {*record.get("extra", ()), *KEYS})
         known = tuple(sorted(values.items()))
         numbers = letters_of(rows_for(model_type, name), values, patterns_for(model_type, name, known, repr(known)))
         following = tuple(_following(others, numbers))
@@ -133,7 +133,7 @@ def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collecti
     """
     found = {key: frozen_value(config[key]) for key in keys if key in config}
     for key, value in found.items():
-        if value is not None and type(value) is not int and key not in verified and key not in KEYS:
+        if value is not None and type(value) is not int and key not in verified:
             raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
     return found
 

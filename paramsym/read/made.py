@@ -14,8 +14,8 @@ RULES = {"all": 1, "places": 2, "turns": 1, "root": 1, "until": 1}
 class Made:
     """A rule with its numbers: the entries of an array of any shape.
 
-    ``all``: one number. ``places``: the places along an axis, from a first number. ``turns``: the frequencies of a rotation, powers of its
-    base, the number. ``root``: the root of a size. ``until``: whether a column is at most so many places after its row.
+    ``all``: one number everywhere. ``places``: the places along an axis, counted from a first number. ``turns``: the frequencies of a
+    rotation with a base. ``root``: the root of a size. ``until``: whether a column is at most a number of places after its row.
     """
 
     rule: str

@@ -78,17 +78,13 @@ def rules(entries: Any) -> Iterator[Made]:
             yield Made("turns", (base,))
 
 
-def rooted(entries: Any, sizes: Sequence[Any], values: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """Yield the places of sizes whose root a number is."""
-    if np.asarray(entries).size == 1:
-        for place, size in enumerate(sizes):
-            number = values.get(size) if isinstance(size, str) else None
-            if (
-                number is not None
-                and number > 1
-                and abs(float(np.asarray(entries).flat[0]) - math.sqrt(number)) < 1e-2 * math.sqrt(number) / 2
-            ):
-                yield "root", place
+def rooted(entries: Any, sizes: Sequence[Any], values: Mapping[str, int]) -> int | None:
+    """Return the place of the size whose root a number is, within half a percent; None if it is no root."""
+    if np.asarray(entries).size != 1:
+        return None
+    number = float(np.asarray(entries).flat[0])
+    numbers = {place: values.get(size, 0) for place, size in enumerate(sizes) if isinstance(size, str)}
+    return next((place for place, size in numbers.items() if size > 1 and abs(number - math.sqrt(size)) < math.sqrt(size) / 200), None)
 
 
 def ruled(model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[list[Any]] | str:
@@ -101,11 +97,11 @@ def ruled(model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[s
         one, other = first.get(number), second.get(number)
         if one is None or other is None:
             return f"no entries of array {number}, {computation.recording.constants[number]}"
-        root = next(rooted(one, form["sizes"], form["base"]), None)
+        root = rooted(one, form["sizes"], form["base"])
         known = [*rules(other)]
         rule = next((made for made in rules(one) if made in known), None)
         if root is not None and one.dtype.kind == "f":
-            found.append([number, root[0], {"size": root[1]}])
+            found.append([number, "root", {"size": root}])
         elif rule is not None:
             found.append([number, rule.rule, *rule.numbers])
         else:
@@ -120,15 +116,11 @@ def made(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
             form["recording"].pop("entries", None)
             try:
                 found: Any = ruled(model_type, name, form, entry["inputs"])
-                said = found
-                if not isinstance(found, str):
-                    form["recording"] |= {"entries": found} if found else {}
-                    said = agrees(model_type, name, replace(formed(entry["inputs"], form), dropout=()))
-                    if said:
-                        form["recording"].pop("entries", None)
+                tried = {**form, "recording": form["recording"] | ({"entries": found} if found else {})}
+                said = found if isinstance(found, str) else agrees(model_type, name, replace(formed(entry["inputs"], tried), dropout=()))
+                form.update({} if said else tried)
             except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
                 said = f"{type(error).__name__}: {str(error)[:160]}"
-                form["recording"].pop("entries", None)
             yield f"{model_type} {name} {form['held']}: {said or 'runs'}"
 
 
