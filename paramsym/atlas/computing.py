@@ -295,7 +295,8 @@ def packed_computations(model_type: str, classes: Mapping[str, Any]) -> bytes:
 
 @lru_cache(maxsize=32)
 def _classes_of(model_type: str) -> Mapping[str, Any]:
-    return checked_computations(plain(unpacked(path_of(model_type).read_bytes()))) if model_type in computed_types() else {}
+    file = path_of(model_type)
+    return checked_computations(plain(unpacked(file.read_bytes()))) if file.is_file() else {}
 
 
 def checked_computations(found: Any) -> Mapping[str, Any]:

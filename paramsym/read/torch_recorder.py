@@ -18,9 +18,9 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
-from paramsym.read.torch_results import RESULTS, without_values
+from paramsym.read.torch_results import RESULTS, laid_out, without_values
 from paramsym.read.torch_returned import arrays, cached, remember
-from paramsym.read.torch_watch import bound, flat, kind_of, line, unwatched, watched, without_change
+from paramsym.read.torch_watch import COMPOSITE, bound, flat, kind_of, line, unwatched, watched, without_change
 
 _MOST = 50_000
 """The most operators that run, those on whole numbers included, which are not recorded."""
@@ -297,7 +297,8 @@ class _Recorder:
             if result is not None:
                 return result
             wanted = {one.name for one in func._schema.arguments}
-            return func(**{key: one for key, one in moved.items() if key in wanted})
+            given = {key: one for key, one in moved.items() if key in wanted}
+            return laid_out(torch, func, given, graded=name in COMPOSITE) if device == "meta" else func(**given)
 
     def _moved(self, one: Any, device: str) -> Any:
         if isinstance(one, self.torch.Tensor):

@@ -379,7 +379,7 @@ class Class:
 
     def letters(self, point: Point) -> Recorded:
         """Return the record's model of a configuration, in letters."""
-        found, _, _ = recorded({"model_type": self.model_type, **self.reference.arguments(point)}, self.name)
+        found, _, _ = recorded(self.reference.configuration(self.model_type, point), self.name)
         letters = found.origin[0]
         assert isinstance(letters, Recorded)
         varied = getattr(self, "numbers", letters.names)
@@ -518,12 +518,13 @@ class Class:
 
     def counted(self, numbers: Mapping[str, int]) -> tuple[int, int]:
         """Return the FLOPs of torch's counter, forward and both ways, of a small model with numbers in it."""
-        model = self.made(self.point(numbers), "cpu")  # not from meta: a reference may keep arrays that are no buffers
+        device = self.reference.counted_on
+        model = self.made(self.point(numbers), device)
         with torch.no_grad():
             for one in (*model.parameters(), *model.buffers()):
                 one.zero_()
         try:
-            return counted_on(model, self.arguments(model, numbers, "cpu"))
+            return counted_on(model, self.arguments(model, numbers, device))
         except Exception as error:  # noqa: BLE001 - such as more experts for a token than there are
             raise RefusedError(str(error)[:160]) from None
 
@@ -649,6 +650,9 @@ class Finder:
     products: list[tuple[str, str, str]] = field(default_factory=list)
     """Widths that must be the product of two other letters: the number of heads and the width of each, which is a key of its own."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
+    fresh: ClassVar[int] = _FRESH
+    fewest: ClassVar[int] = _FEWEST
+    mixtures: ClassVar[int] = _MIXED
 
     @property
     def shaped(self) -> Callable[[Recording], Recording]:
@@ -712,7 +716,7 @@ class Finder:
             if odd and not self.limited(odd, [*numbers, *tested]):
                 raise UnreadError(f"other operators at {odd[0]}")
             wrong = [point for point in wrong if point not in odd]
-            if not wrong and len(tested) >= _FEWEST:
+            if not wrong and len(tested) >= self.fewest:
                 break
             numbers += wrong
             recordings += [self.shaped(of.at(point)) for point in wrong]
@@ -1029,7 +1033,7 @@ class Finder:
 
     def mixed(self, base: Mapping[str, int], lines: Mapping[str, list[dict[str, int]]], first: Recording) -> Iterator[dict[str, int]]:
         """Yield points at which many numbers are others."""
-        for _ in range(_MIXED):
+        for _ in range(self.mixtures):
             point = self.drawn(base, lines)
             with suppress(RefusedError):
                 if point is not None and alike(first, self.shaped(self.of.at(point))):
@@ -1158,8 +1162,8 @@ class Finder:
     ) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
         """Return fresh points that refute the laws, and those that agree; all other keys have other values at every second one."""
         wrong, tested = [], []
-        for turn in range(4 * _FRESH):
-            if len(tested) >= _FRESH or len(wrong) > 2:
+        for turn in range(4 * self.fresh):
+            if len(tested) >= self.fresh or len(wrong) > 2:
                 break
             point = self.drawn(base, lines)
             if point is None or self.of.was_seen(point):

@@ -32,13 +32,14 @@ STEPS: Mapping[str, tuple[int, ...]] = {
     "frames": (1, 4, 7, 32, 64),
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
-FLOATS = ("query_embeds", "encoder_hidden_states", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos")
+FLOATS = ("query_embeds", "encoder_hidden_states", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos", "x")
 _TEXTS: Inputs = {"input_ids": ("B", "S"), "qformer_input_ids": ("B", "T"), "decoder_input_ids": ("B", "T")}
 _HALVED = 32
 _QUERIES = 32
 """How many queries ask a picture beside a text, as published."""
-_CHANNELS = ("num_channels", "in_channels", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
+_CHANNELS = ("num_channels", "in_channels", "in_chans", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
 _IMAGES = ("image_size", "vision_config.image_size", "img_size", "backbone_config.image_size", "vision_config.backbone_config.image_size")
+_SIDES = ("img_height", "img_width")
 _FRAMES = ("num_frames", "vision_config.num_frames")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
 
@@ -55,7 +56,11 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             pictures: Inputs = {"encoder_hidden_states": ("B", "T", _named("encoder_hidden_size", numbers, resolved))}
             yield {"query_embeds": ("B", "S", width), **pictures}
             yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
-    if main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
+    if main == "x":  # of timm
+        if "img_height" in resolved:
+            yield {main: ("B", _named("in_chans", numbers, resolved), *(_named(side, numbers, resolved) for side in _SIDES))}
+        yield from ({main: axes} for axes in _images(numbers, resolved))
+    elif main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))
         texts = [{name: axes for name, axes in text.items() if name != "decoder_input_ids"}, text]  # a decoder alone needs one text
         yield from ({**one, "pixel_values": axes} for one in texts if one for axes in _images(numbers, resolved))

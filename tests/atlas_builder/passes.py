@@ -99,7 +99,7 @@ def _repeats(called: Called) -> bool:
 
 def layer_at(model_type: str, name: str, computation: Computation, point: Mapping[str, Any]) -> Recorded:
     """Return the record's model of a configuration, with a computation."""
-    layer, _, _ = recorded({"model_type": model_type, **reference_of(model_type, name).arguments(point)}, name)
+    layer, _, _ = recorded(reference_of(model_type, name).configuration(model_type, point), name)
     assert isinstance(layer, Recorded)
     layer.__dict__["_computations"] = (computation,)
     return layer

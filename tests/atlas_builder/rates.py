@@ -27,7 +27,7 @@ from paramsym.atlas.files import record_of
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
 
-_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?path")
+_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?(path|block)")
 _ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
 _FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
 """The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""
@@ -193,7 +193,7 @@ class Rates:
 
     def __post_init__(self) -> None:
         record = record_of(self.model_type)
-        self.domains = {**record["extra"], **record["classes"][self.name]["keys"]}
+        self.domains = {**record.get("extra", {}), **record["classes"][self.name]["keys"]}
         self.base = configuration(self.form, record["classes"][self.name]["keys"])
         rates = [key for key in self.domains if _RATE.search(key) and key not in self.form["held"]]
         skipped = [key for key in rates if _SKIPPED.search(key) or key in self.undropped]
@@ -269,7 +269,7 @@ def rated(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
             for key in ("dropout", "undropped"):
                 form.pop(key, None)
             form["recording"] = with_norms(form["recording"], trained=False)
-            domains = {**record_of(model_type)["extra"], **record_of(model_type)["classes"][name]["keys"]}
+            domains = {**record_of(model_type).get("extra", {}), **record_of(model_type)["classes"][name]["keys"]}
             paths = [key for key in domains if _PATHS.search(key) and key not in form["held"] and hasattr(default, key)]
             said = _said(Rates(model_type, name, form, formed(entry["inputs"], form)), entry["inputs"])
             if said and paths:

@@ -30,7 +30,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
 
 from paramsym.atlas.domain import default, verified
-from paramsym.atlas.files import inner_of, plain_type
+from paramsym.atlas.files import TIMM, inner_of, plain_type
 from paramsym.atlas.values import Value, frozen_value
 
 transformers.logging.set_verbosity_error()
@@ -144,11 +144,15 @@ def class_named(name: str, model_type: str) -> Any:
     return found
 
 
-def reference_of(model_type: str, name: str) -> Reference:
-    """Return a class of a type, whose name may have the types of inner configurations: ``llava_next+text_config=mistral``.
+def reference_of(model_type: str, name: str) -> Any:
+    """Return a class of a type, or an architecture of timm. The name may have the types of inner configurations: ``llava_next+text_config=mistral``.
 
     That of a published configuration, as in ``dpt+large``, always has the keys of this one.
     """
+    if model_type.startswith(TIMM):
+        from atlas_builder.timm_reference import TimmReference
+
+        return TimmReference(model_type)
     inner: dict[str, Value] = {f"{key}.model_type": one for key, one in inner_of(model_type).items()}
     return Reference(config_class_of(model_type), class_named(name, model_type), {**inner, **published_keys(model_type)})
 
@@ -184,6 +188,9 @@ def require_published(keys: dict[str, Any], reference: Reference, model_type: st
 
 class Reference:
     """One model class of the reference."""
+
+    counted_on = "cpu"
+    """The device of torch's counter: not meta, because a reference may keep arrays that are no buffers."""
 
     def __init__(self, config_class: type[PreTrainedConfig], model_class: type, inner: Mapping[str, Value] = _NO_KEYS) -> None:
         """Read what the configuration declares; it always has the types ``inner`` of inner configurations."""
@@ -322,6 +329,10 @@ class Reference:
             if inner:
                 inner.setdefault("model_type", model_type)
         return made
+
+    def configuration(self, model_type: str, point: Mapping[str, Value]) -> dict[str, Any]:
+        """Return a configuration as the library reads it."""
+        return {"model_type": model_type, **self.arguments(point)}
 
     def build(self, point: Mapping[str, Value]) -> Seen:
         """Return the model of some values; the others keep their defaults.
