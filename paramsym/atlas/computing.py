@@ -51,7 +51,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas.activations import WORDS, with_activation
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.dropout import Dropout, places_of, with_dropout
-from paramsym.atlas.files import types_in
+from paramsym.atlas.files import TIMM, types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
@@ -286,6 +286,16 @@ def computed_types() -> tuple[str, ...]:
     True
     """
     return types_in(FOLDER)
+
+
+@cache
+def computed_networks() -> tuple[str, ...]:
+    """Return the architectures of timm of which it is known what they compute, sorted.
+
+    >>> "resnet50" in computed_networks()
+    True
+    """
+    return types_in(FOLDER, TIMM.rstrip("/"))
 
 
 def packed_computations(model_type: str, classes: Mapping[str, Any]) -> bytes:

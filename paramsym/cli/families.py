@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paramsym.atlas.computing import computed_types
+from paramsym.atlas.computing import computed_networks, computed_types
 from paramsym.atlas.files import diffusers_index, read_types, timm_index
 from paramsym.atlas.published import published_records
 from paramsym.cli.source import find
@@ -21,7 +21,7 @@ def every_family() -> Table:
     only, whole = sorted({*read_types()} - {*model_types()}), {*computed_types()}
     atlas = [(one, "atlas" if one in whole else "tensors only: atlas", "config.json") for one in only]
     atlas += [(name, "tensors only: atlas", "config.json of diffusers") for name in sorted(diffusers_index()["classes"])]
-    of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm"
+    of_timm = f"timm/NAME for {len(timm_index()['modules'])} networks of timm ({len(computed_networks())} with forward passes)"
     caption = f"{len(rows)} families, {len(atlas)} more of the atlas ({len(whole.intersection(only))} with forward passes), and {of_timm}"
     return Table(("family", "model", "read from"), (*rows, *atlas), caption=caption)
 

@@ -32,12 +32,28 @@ STEPS: Mapping[str, tuple[int, ...]] = {
     "frames": (1, 4, 7, 32, 64),
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
-FLOATS = ("query_embeds", "encoder_hidden_states", "pixel_values", "input_values", "input_features", "inputs_embeds", "pixel_values_videos", "x")
+FLOATS = (
+    "query_embeds",
+    "encoder_hidden_states",
+    "pixel_values",
+    "input_values",
+    "input_features",
+    "inputs_embeds",
+    "pixel_values_videos",
+    "x",
+)
 _TEXTS: Inputs = {"input_ids": ("B", "S"), "qformer_input_ids": ("B", "T"), "decoder_input_ids": ("B", "T")}
 _HALVED = 32
 _QUERIES = 32
 """How many queries ask a picture beside a text, as published."""
-_CHANNELS = ("num_channels", "in_channels", "in_chans", "vision_config.num_channels", "vision_config.in_channels", "backbone_config.num_channels")
+_CHANNELS = (
+    "num_channels",
+    "in_channels",
+    "in_chans",
+    "vision_config.num_channels",
+    "vision_config.in_channels",
+    "backbone_config.num_channels",
+)
 _IMAGES = ("image_size", "vision_config.image_size", "img_size", "backbone_config.image_size", "vision_config.backbone_config.image_size")
 _SIDES = ("img_height", "img_width")
 _FRAMES = ("num_frames", "vision_config.num_frames")

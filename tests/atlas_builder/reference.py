@@ -145,9 +145,10 @@ def class_named(name: str, model_type: str) -> Any:
 
 
 def reference_of(model_type: str, name: str) -> Any:
-    """Return a class of a type, or an architecture of timm. The name may have the types of inner configurations: ``llava_next+text_config=mistral``.
+    """Return a class of a type, or an architecture of timm.
 
-    That of a published configuration, as in ``dpt+large``, always has the keys of this one.
+    The type may name those of inner configurations: ``llava_next+text_config=mistral``. That of a published
+    configuration, as in ``dpt+large``, always has the keys of this one.
     """
     if model_type.startswith(TIMM):
         from atlas_builder.timm_reference import TimmReference

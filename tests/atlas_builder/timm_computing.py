@@ -19,7 +19,6 @@ from paramsym.atlas import computing
 from paramsym.atlas.computing import packed_computations, path_of
 from paramsym.atlas.files import TIMM, record_of, timm_index
 from paramsym.atlas.letters import name_of
-from paramsym.read.recording import Recording
 
 
 class TimmFinder(Finder):
@@ -27,7 +26,7 @@ class TimmFinder(Finder):
 
     fresh, fewest, mixtures = 6, 5, 2
 
-    def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
+    def held(self, base: Mapping[str, int], *_: Any) -> dict[str, Any]:
         """Return all keys that are no letters, rates excepted: in evaluation they do nothing."""
         values = self.of.reference.resolved(self.of.base)
         rates = {key for key, domain in self.of.entry["keys"].items() if key.endswith("rate") and "number" in domain}
