@@ -84,6 +84,22 @@ def _others(root: Counted) -> tuple[_Other, ...]:
     return tuple(found)
 
 
+@cached(8)
+def with_modules(root: Counted) -> tuple[tuple[str, Counted], ...]:
+    """Return a layer with each module that it can have and has not, such as one that predicts a further token, with the words for it."""
+    layer, names = holder(root), frozenset(line.name for line in root.lines)
+    found = []
+    for field in fields(layer):  # type: ignore[arg-type]
+        if field.init and getattr(layer, field.name) == 0 and 1 in choices(hints_of(type(layer)).get(field.name), 0):
+            try:
+                built = with_layer(root, _changed(layer, field.name, 1))
+            except ParamsymError:
+                continue
+            if names < frozenset(line.name for line in built.lines):
+                found.append((f"built with {field.name}=1 in place of 0", built))
+    return tuple(found)
+
+
 def _differences(subject: Subject, other: _Other) -> Iterator[tuple[str, Polynomial, float]]:
     """Yield the contribution of another option, in words and in letters, with its extra cost.
 

@@ -111,7 +111,8 @@ class EditSearch:
                 meant = stated.allows(total) or (shared is not None and shared.allows(total))
                 allowed = chance <= _CHOSEN if edit.choice else cost < plain or chance <= (_FEW if bent else 1) or edit.asked
                 if allowed and (bool(stated.bent(total)) and not meant if bent else meant):
-                    yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
+                    product = edit.copies and not stated.digits  # 8x7B: few numbers are 8 times a rounded one
+                    yield Hit((edit,), 0.0 if product else chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
         """Return the hits of one edit, and the expected number of chance hits."""

@@ -197,6 +197,34 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("gpt2-xl", ACTIVATIONS, "60 GB", "12 numbers of 2 bytes for each width, position and layer"),
     # The rule "parameters, bytes, and 20 % more": 168 GB for 70 billion in 16 bits.
     ("meta-llama/Llama-2-70b-hf", INFERENCE, "168 GB", "the weights in bfloat16 or float16, and a fifth more"),
+    # Hugging Face's page of DeepSeek-V3: 684,531,386,000 numbers, of them 680,571,043,840 in 8 bits, and 41,555,600 in float32: scales
+    # and buffers of routers. The files have a total_size of 688,586,727,753 bytes, with their headers.
+    (
+        "deepseek-ai/DeepSeek-V3",
+        PARAMETERS,
+        684_531_386_000,
+        "num_nextn_predict_layers=1 in place of 0, what it shares stored again, the sc",
+    ),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, 680_571_043_840, "only the numbers in 8 bits"),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "684.5B", "num_nextn_predict_layers=1"),
+    (
+        "deepseek-ai/DeepSeek-V3",
+        PARAMETERS,
+        "688.6 GB",
+        "num_nextn_predict_layers=1 in place of 0, what it shares stored again: 688,574,839,360",
+    ),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "688 GB", "688,574,839,360, cut off"),
+    # sovrasov/flops-counter.pytorch issues 76 and 94: 4.12 for ResNet-50, with norms, activations and pools.
+    ("resnet50", MACS, "4.12 GMACs", "counted as ptflops"),
+    # Gemma's card and paper: 2B, with 1,981,884,416 non-embedding parameters (Gemma Team 2024, table 2).
+    ("google/gemma-2b", PARAMETERS, "2B", "1,981,884,416, rounded: another convention, non-embedding"),
+    (LLAMA, PARAMETERS, "6.6B", "without the table embed_tokens"),
+    # ymcui/Chinese-LLaMA-Alpaca issue 189: "all params: 6889689088", with adapters of 4,194,304 parameters.
+    (LLAMA, PARAMETERS, 6_885_494_784, "the vocabulary of Chinese-Alpaca"),
+    (LLAMA, PARAMETERS, 6_889_689_088, "the vocabulary of Chinese-Alpaca, and adapters of rank 8 for queries and values added"),
+    (LLAMA, PARAMETERS, 6_738_415_616 + 2 * 4 * 4096, "four tokens added, as fine-tuning does"),
+    ("microsoft/swin-tiny-patch4-window7-224", PARAMETERS, "28M", "is right"),
+    ("xlm-roberta-base", PARAMETERS, "278M", "is right"),
     # Rules of thumb: so many bytes for each parameter of a model that is called 7B.
     (LLAMA, TRAINING, "112 GB", "16 bytes for each of 7,000,000,000 parameters"),
     (LLAMA, TRAINING, "84 GB", "12 bytes for each of 7,000,000,000"),

@@ -15,6 +15,7 @@ from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
+from paramsym.analysis.reconcile.in_eight_bits import numbers_in_eight_bits
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
@@ -25,6 +26,8 @@ _VOCABULARY, _EXPERTS, _LABELS, _POSITIONS = (BY_NAME[name].symbol for name in "
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
+_LARGER = {32_000: {49_953: "Chinese-LLaMA", 49_954: "Chinese-Alpaca", 55_296: "Chinese-LLaMA-2 and Chinese-Alpaca-2"}}
+_ADDED = 8  # the most special tokens that fine-tuning usually adds
 _RANKS = (4, 8, 16, 32, 64, 128, 256)
 _DATA = {
     2: "two classes", 10: "CIFAR-10 and MNIST", 100: "CIFAR-100", 101: "Food-101", 102: "Flowers", 200: "Tiny ImageNet and CUB",
@@ -81,6 +84,17 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
         yield scaled(structure, adapters, 0, "the adapters merged into the weights", 0.9)
         yield scaled(structure, rest, 0, "only the adapters counted", 0.9)
         return
+    matrices = structure.subject.total(sorted(_matrices(structure)))
+    for words, term in _adapters_of(structure):
+        yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
+        yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
+        packed = term - matrices * Polynomial.of(Rational(1, 2))
+        both = f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
+        yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
+
+
+def _adapters_of(structure: Structure) -> Iterator[tuple[str, Polynomial]]:
+    """Yield the usual adapters with the numbers that they add."""
     repeated = any(_loop(line) is not None for line in structure.lines)
     for what, names in _ADAPTED.items() if repeated else ():
         chosen = [i for i in _matrices(structure) if not names or {*structure.paths[i][-2:-1], structure.lines[i].label} & names]
@@ -91,14 +105,7 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
             chosen = [*chosen, *head] if head else []
         sides = _sides([structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2], fused=not names)
         for rank in _RANKS if sides else ():
-            term, words = sides * Polynomial.of(rank), f"adapters of rank {rank} for {what}"
-            yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
-            yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
-            packed = term - structure.subject.total(sorted(_matrices(structure))) * Polynomial.of(Rational(1, 2))
-            both = (
-                f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
-            )
-            yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
+            yield f"adapters of rank {rank} for {what}", sides * Polynomial.of(rank)
 
 
 def _folded(structure: Structure) -> Iterator[Edit]:
@@ -173,6 +180,20 @@ def _earlier(structure: Structure) -> Iterator[Edit]:
         yield resized(subject, {_VOCABULARY: size}, words, 0.97)
 
 
+def _extended(structure: Structure) -> Iterator[Edit]:
+    subject = structure.subject
+    size = subject.used.get(_VOCABULARY, 0)
+    for more in range(1, _ADDED + 1) if size else ():
+        words = f"V = {size + more:,} in place of {size:,}: {_FEW.get(more, more)} token{'s' * (more > 1)} added, as fine-tuning does"
+        yield resized(subject, {_VOCABULARY: size + more}, words, 1.14, choice=True)
+    for larger, whose in _LARGER.get(size, {}).items():
+        words = f"V = {larger:,} in place of {size:,}: the vocabulary of {whose}"
+        yield resized(subject, {_VOCABULARY: larger}, words, 1.0)
+        changed = subject.formula.put(_VOCABULARY, Polynomial.of(larger)) - subject.formula
+        for adapters, term in _adapters_of(structure):
+            yield fixed(subject, changed + term, f"{words}, and {adapters} added", 1.25, alone=True, choice=True)
+
+
 def _first_rows(structure: Structure) -> Iterator[Edit]:
     """Fairseq numbers positions from the padding on, so that its tables have two rows more than positions, as RoBERTa's 514."""
     positions = structure.subject.used.get(_POSITIONS, 0) - _BEFORE
@@ -195,6 +216,10 @@ def _stored(structure: Structure) -> Iterator[Edit]:
         width = BYTES[root.chosen["dtype"]]
         if width != 1:
             yield scaled(structure, everything, 1 / Rational(width), f"the numbers counted, not their bytes, {width} each", 0.95)
+
+
+def _eight_bits(structure: Structure) -> Iterator[Edit]:
+    yield from numbers_in_eight_bits(structure.subject)
 
 
 # Shares -------------------------------------------------------------------------------------------------------------------------
@@ -282,6 +307,9 @@ def _layers(structure: Structure) -> Iterator[Edit]:
 
 OF_COUNTS: tuple[Habit, ...] = (
     Habit("packed numbers", "quantized files store several numbers in one, and counters of a file count what is stored", _packed),
+    Habit(
+        "scales of a file", "a file in 8 bits has a scale for each block of numbers, and counters of a file count them, too", _eight_bits
+    ),
     Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
@@ -289,6 +317,7 @@ OF_COUNTS: tuple[Habit, ...] = (
     Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
     Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
+    Habit("a larger vocabulary", "fine-tuning adds a few tokens to a vocabulary, or the words of another language", _extended),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
     Habit("rows before the first position", "the tables of RoBERTa and its relatives have two rows more than positions", _first_rows),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
