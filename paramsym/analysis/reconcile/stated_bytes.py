@@ -26,6 +26,7 @@ from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 
 _VOCABULARY = BY_NAME["V"].symbol
 _DISTRIBUTED = re.compile(r"format (gguf-q8_0|gguf-q6_k|gptq|awq)")  # whole files that people share; others are made when a model is loaded
+_PLAIN = 1.07  # the cost of all numbers in one width
 _UNUSUAL = 1.4  # the cost of a file that has no usual format
 _MOST = 3  # files that have a claimed size
 _CLOSE = 400  # sizes are told apart by this part of them
@@ -77,7 +78,7 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
 
     Beside the numbers, a file has a header of names and shapes. A file without a usual format is one only if no usual file has the size.
     """
-    found: dict[int, tuple[tuple[bool, bool, bool, bool, int], Answer]] = {}
+    found: dict[int, tuple[tuple[bool, bool, bool, bool, bool, int], Answer]] = {}
     units = 1 if stated.binary is None else 2
     tried: dict[int, float] = {}  # the chance that a random claim has the size of a file as simple
     tensors = sum(subject.value(Polynomial.product(line.stored)) for line in subject.root.lines)
@@ -97,9 +98,12 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
                 value, chance = (None, 0.0) if stated.exact else (edit.value, (1 + cut) * sum(tried.values()))
                 answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), chance, value)
                 apart = abs(size - said.value) * _CLOSE // said.value
-                found[size] = (cut, said is not stated, size < said.low, edit.cost >= _UNUSUAL, apart), answer
+                found[size] = (
+                    (cut, said is not stated, size < said.low, edit.cost >= _UNUSUAL, size >= said.low and edit.cost > _PLAIN, apart),
+                    answer,
+                )
     ranked = sorted(found.values(), key=lambda one: one[0])
-    return [answer for place, answer in ranked if place[:-1] == ranked[0][0][:-1]][:_MOST]
+    return [answer for place, answer in ranked if place[:4] == ranked[0][0][:4]][:_MOST]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:

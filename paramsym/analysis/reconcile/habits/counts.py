@@ -22,18 +22,13 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES
 from paramsym.measure.work_conventions import is_position
 
-_VOCABULARY, _EXPERTS, _LABELS, _POSITIONS = (BY_NAME[name].symbol for name in "VENP")
+_VOCABULARY, _EXPERTS, _POSITIONS = (BY_NAME[name].symbol for name in "VEP")
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
 _LARGER = {32_000: {49_953: "Chinese-LLaMA", 49_954: "Chinese-Alpaca", 55_296: "Chinese-LLaMA-2 and Chinese-Alpaca-2"}}
 _ADDED = 8  # the most special tokens that fine-tuning usually adds
 _RANKS = (4, 8, 16, 32, 64, 128, 256)
-_DATA = {
-    2: "two classes", 10: "CIFAR-10 and MNIST", 100: "CIFAR-100", 101: "Food-101", 102: "Flowers", 200: "Tiny ImageNet and CUB",
-    365: "Places", 1000: "ImageNet", 21_841: "ImageNet-21k", 21_843: "ImageNet-21k",
-}  # fmt: skip
-_COLOURS = 3
 _BEFORE, _FEWEST = 2, 64  # rows of fairseq's tables before that of the first position, and the fewest positions of its models
 _NANOGPT = 64  # nanoGPT pads to it, trains without biases, and prints a count without positions
 _FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
@@ -106,51 +101,6 @@ def _adapters_of(structure: Structure) -> Iterator[tuple[str, Polynomial]]:
         sides = _sides([structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2], fused=not names)
         for rank in _RANKS if sides else ():
             yield f"adapters of rank {rank} for {what}", sides * Polynomial.of(rank)
-
-
-def _folded(structure: Structure) -> Iterator[Edit]:
-    """A norm of the batch is a factor and a shift for each channel, which the convolution before it can take over."""
-    owners = {line.path[:-1] for line in structure.subject.root.lines if line.buffer and line.path[-1] == "running_mean"}
-    scales = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "scale")
-    if not scales:
-        return
-    biased = {line.path[:-1] for line in structure.lines if line.role == "bias"}
-    # The bias of the convolution takes the shift. Without a bias before, the shift becomes one, and stays in the count.
-    kernel, taken = None, set()
-    for i, line in enumerate(structure.lines):
-        if line.role == "weight" and len(line.shape) > 2:
-            kernel = line.path[:-1]
-        elif line.role == "bias" and line.path[:-1] in owners and kernel in biased:
-            taken.add(i)
-    yield scaled(structure, scales | frozenset(taken), 0, "batch norms folded into the convolutions", 0.93)
-
-
-def _data(structure: Structure) -> Iterator[Edit]:
-    """A classifier of other classes, and a first convolution for other pictures: grey ones, or the small ones of CIFAR."""
-    subject = structure.subject
-    now = subject.used.get(_LABELS, 0)
-    pictures = [(Polynomial.of(0), ""), *_pictures(structure)] if now else []
-    for classes, whose in {now: "", **_DATA}.items():
-        changed = subject.formula.put(_LABELS, Polynomial.of(classes)) - subject.formula if classes != now else Polynomial.of(0)
-        for more, words in pictures:
-            said = [f"{classes} classes in place of {now:,}: {whose}"] * (classes != now) + [words] * bool(words)
-            if words:
-                yield fixed(subject, changed + more, ", and ".join(said), 1.0 + 0.05 * len(said), alone=True, choice=True)
-            elif said:
-                yield resized(subject, {_LABELS: classes}, said[0], 1.05, choice=True)
-
-
-def _pictures(structure: Structure) -> Iterator[tuple[Polynomial, str]]:
-    first = next((i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.sizes) == 4), None)
-    if first is None or structure.subject.value(Polynomial.of(structure.lines[first].sizes[1])) != _COLOURS:
-        return
-    kernel, (*_, height, width) = structure.subject.polynomials[first], structure.lines[first].sizes
-    yield kernel * Polynomial.of(Rational(-2, 3)), "one channel, as of grey pictures, in place of three"
-    if (height, width) == (7, 7):
-        yield (
-            kernel * Polynomial.of(Rational(9, 49) - 1),
-            "a first convolution of 3 by 3, as for the small pictures of CIFAR, in place of 7 by 7",
-        )
 
 
 def _padded(structure: Structure) -> Iterator[Edit]:
@@ -314,8 +264,6 @@ OF_COUNTS: tuple[Habit, ...] = (
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
-    Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
-    Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
     Habit("a larger vocabulary", "fine-tuning adds a few tokens to a vocabulary, or the words of another language", _extended),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
