@@ -88,9 +88,11 @@ def _others(root: Counted) -> tuple[_Other, ...]:
 def with_modules(root: Counted) -> tuple[tuple[str, Counted], ...]:
     """Return a layer with each module that it can have and has not, such as one that predicts a further token, with the words for it."""
     layer, names = holder(root), frozenset(line.name for line in root.lines)
+    cls: type = type(layer)
     found = []
     for field in fields(layer):  # type: ignore[arg-type]
-        if field.init and getattr(layer, field.name) == 0 and 1 in choices(hints_of(type(layer)).get(field.name), 0):
+        now = getattr(layer, field.name)
+        if field.init and type(now) is int and now == 0 and choices(hints_of(cls).get(field.name), now) == (1,):
             try:
                 built = with_layer(root, _changed(layer, field.name, 1))
             except ParamsymError:

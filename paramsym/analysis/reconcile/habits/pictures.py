@@ -80,7 +80,7 @@ def _keras(structure: Structure) -> Iterator[Edit]:
     )
     if statistics:
         words = "the running statistics counted as well, and 7 numbers that norm the colours, as in Keras' EfficientNets"
-        yield fixed(structure.subject, statistics + Polynomial.of(2 * _COLOURS + 1), words, 0.91)
+        yield fixed(structure.subject, statistics + Polynomial.of(2 * _COLOURS + 1), words, 0.94)
 
 
 OF_PICTURES: tuple[Habit, ...] = (
