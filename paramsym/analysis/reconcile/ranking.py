@@ -95,7 +95,7 @@ class EditSearch:
         coarse = 2 * width >= window
         hits = [*self._about(stated, width, window, _COARSE if coarse else _PLAIN)]
         if coarse or not hits:
-            hits.extend(self._about(stated, 2 * width, window, _BENT, bent=True))
+            hits.extend(self._about(stated, 2 * width, window + width, _BENT, bent=True))
         return hits
 
     def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
