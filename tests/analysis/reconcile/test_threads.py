@@ -242,8 +242,8 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("openai/clip-vit-base-patch32", PARAMETERS, 87_849_216, "only the part for pictures counted, with its projection"),
     ("openai/clip-vit-base-patch32", PARAMETERS, 63_428_096, "only the part for texts counted, with its projection"),
     # Keras' applications print these totals, with and without their tops.
-    ("efficientnet_b0", PARAMETERS, 5_330_571, "7 numbers that norm the colours, as in Keras' EfficientNets"),
-    ("efficientnet_b0", PARAMETERS, 4_049_571, "7 numbers that norm the colours, as in Keras' EfficientNets, and classifier left out"),
+    ("efficientnet_b0", PARAMETERS, 5_330_571, "7 numbers that normalise the colours, as in Keras' EfficientNets"),
+    ("efficientnet_b0", PARAMETERS, 4_049_571, "7 numbers that normalise the colours, as in Keras' EfficientNets, and classifier left out"),
     ("mobilenet_v2", PARAMETERS, 3_538_984, "the running statistics counted as well"),
     ("mobilenet_v2", PARAMETERS, 2_257_984, "the running statistics counted as well, and classifier left out"),
     ("densenet121", PARAMETERS, 7_037_504, "the running statistics counted as well, and classifier left out"),

@@ -74,12 +74,12 @@ def _towers(structure: Structure) -> Iterator[Edit]:
 
 
 def _keras(structure: Structure) -> Iterator[Edit]:
-    """Keras counts the statistics of batch norms, and its EfficientNets norm the pictures with 3 means, 3 variances and a number."""
+    """Keras counts the statistics of batch norms, and its EfficientNets normalise the pictures with 3 means, 3 variances and a number."""
     statistics = total(
         line for line in structure.subject.root.lines if line.buffer and str(line.path[-1]) in {"running_mean", "running_var"}
     )
     if statistics:
-        words = "the running statistics counted as well, and 7 numbers that norm the colours, as in Keras' EfficientNets"
+        words = "the running statistics counted as well, and 7 numbers that normalise the colours, as in Keras' EfficientNets"
         yield fixed(structure.subject, statistics + Polynomial.of(2 * _COLOURS + 1), words, 0.94)
 
 
@@ -87,6 +87,6 @@ OF_PICTURES: tuple[Habit, ...] = (
     Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
     Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("one of two parts", "a model of pictures and texts is used for one of them", _towers),
-    Habit("norms of pictures", "Keras' networks may norm the colours of a picture in a layer of their own", _keras),
+    Habit("normalised pictures", "Keras' networks may normalise the colours of a picture in a layer of their own", _keras),
 )
 """The everyday edits of counts of networks for pictures."""
