@@ -95,15 +95,16 @@ class EditSearch:
         coarse = 2 * width >= window
         hits = [*self._about(stated, width, window, _COARSE if coarse else _PLAIN)]
         if coarse or not hits:
-            hits.extend(self._about(stated, 2 * width, window + width, _BENT, bent=True))
+            hits.extend(self._about(stated, 2 * width, window, _BENT, bent=True))
         return hits
 
     def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
         count = self.subject.count
         near: set[int] = set()
+        farthest = window + width * bent  # what was cut off may be a unit farther
         for cost, edits in groupby(self.edits, key=lambda edit: edit.cost):
             as_simple = list(edits)
-            near.update(edit.value for edit in as_simple if abs(edit.value) <= window)
+            near.update(edit.value for edit in as_simple if abs(edit.value) <= farthest)
             chance = len(near) * width / max(1, 2 * window)
             for edit in as_simple:
                 shared = stated.shared(edit.copies) if edit.copies else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.analysis.conventions import conventions
-from paramsym.analysis.counted import holder, total
+from paramsym.analysis.counted import total
 from paramsym.analysis.explain.derivation import shown
 from paramsym.analysis.reconcile.edits import Edit, Structure, fixed
 from paramsym.analysis.ways import ways
@@ -39,8 +39,6 @@ def _ties_undone(structure: Structure) -> Iterator[Edit]:
 
 
 def _ties_done(structure: Structure) -> Iterator[Edit]:
-    if hasattr(holder(structure.subject.root), "tie_word_embeddings"):
-        return  # that is tried as an option
     for first, *others in structure.alike():
         names = [structure.full[i] for i in others]
         value = -sum(structure.subject.values[i] for i in others)
