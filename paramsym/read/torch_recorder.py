@@ -20,6 +20,7 @@ from paramsym.program.types import Kind
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.torch_results import RESULTS, without_values
 from paramsym.read.torch_returned import arrays, cached, remember
+from paramsym.read.torch_state import first_names, unsaved
 from paramsym.read.torch_watch import bound, flat, kind_of, line, unwatched, watched, without_change
 
 _MOST = 50_000
@@ -50,11 +51,6 @@ def recorded(module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Re
         NotYetError: one that branches on floating-point values, has too many operators, or returns no array.
     """
     return _Recorder(needed("torch", "from_module")).recorded(module, inputs, named)
-
-
-def unsaved(module: Any) -> set[str]:
-    """Return the names of the buffers that a module does not save."""
-    return {f"{path}.{name}".lstrip(".") for path, inner in module.named_modules() for name in inner._non_persistent_buffers_set}
 
 
 def until(error: BaseException) -> Recording | None:
@@ -104,7 +100,7 @@ class _Recorder:
         with self._paths(module), watched(torch, self), self.deadline:
             try:
                 with self.deadline.running():
-                    result = torch.func.functional_call(module, state, given, by_name)
+                    result = torch.func.functional_call(module, state, given, by_name, tie_weights=False)
             except ParamsymError as error:
                 error.__dict__["recorded"] = self._until(taken)
                 raise
@@ -131,14 +127,17 @@ class _Recorder:
         return PassError(f"the forward pass of {type(module).__name__} failed{inside} ({type(error).__name__}: {reason}).")
 
     def _state(self, module: Any) -> dict[str, Any]:
-        """Return the module's tensors on the meta device; buffers that are not saved keep their values."""
+        """Return the module's tensors on the meta device; buffers that are not saved keep their values.
+
+        A module that occurs twice has its first path alone: torch would put the tensors of its last path back, which are these.
+        """
         torch = self.torch
         names: dict[int, list[str]] = {}
         tensors: dict[int, Any] = {}
         for name, tensor in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]:
             names.setdefault(id(tensor), []).append(name)
             tensors[id(tensor)] = tensor
-        hidden = unsaved(module)
+        places, hidden = first_names(module), unsaved(module)
         state: dict[str, Any] = {}
         for key, tensor in tensors.items():
             if names[key][0] in hidden and tensor.device.type != "meta":
@@ -150,7 +149,7 @@ class _Recorder:
                 made = without_values(torch, tensor).requires_grad_(tensor.requires_grad)
                 self.stored[self._new(made)] = tuple(names[key])
                 self.blind.add(id(made))
-            state |= dict.fromkeys(names[key], made)
+            state |= dict.fromkeys(places.intersection(names[key]), made)
         return state
 
     def _input(self, given: Any) -> Any:
@@ -310,7 +309,9 @@ class _Recorder:
         """Record a change in place: the tensor, and all that it is a view of, have new entries."""
         torch, tensor = self.torch, arguments[target]
         if target == "out":
-            raise NotYetError(f"{self._where()} writes into an array that is given as out; this cannot be read yet.")
+            del arguments[target]
+            result = self.operator(without_change(torch, func), (), arguments)
+            return self.operator(torch.ops.aten.copy_.default, (), {"self": tensor, "src": result})
         if name in _SHAPES_IN_PLACE:
             frozen = self._frozen(arguments)
             with unwatched(torch):

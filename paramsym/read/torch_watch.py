@@ -86,19 +86,24 @@ def unwatched(torch: Any) -> Generator[None]:
 def _step_by_step(torch: Any) -> Generator[None]:
     """Let torch's attention layers compute as in training, and let its functions written in Python run by themselves.
 
-    Such a function would be handed over whole, and the functions inside of it would not be seen.
+    Such a function would be handed over whole, and the functions inside of it would not be seen. Distributions do not check their
+    parameters, whose values are unknown.
     """
     before = torch.backends.mha.get_fastpath_enabled()
+    distributions = torch.distributions.Distribution
+    checked = distributions._validate_args
     names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
     modules = (torch.nn.functional, torch.functional)
     checks = {(module, name): getattr(module, name) for module in modules for name in names if hasattr(module, name)}
     torch.backends.mha.set_fastpath_enabled(False)
+    distributions.set_default_validate_args(False)
     for module, name in checks:
         setattr(module, name, lambda *_: False)
     try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
+        distributions.set_default_validate_args(checked)
         for (module, name), check in checks.items():
             setattr(module, name, check)
 
@@ -191,14 +196,14 @@ def _fits(torch: Any, wanted: Any, given: Any) -> bool:
 
 
 def without_change(torch: Any, func: Any) -> Any:
-    """Return the operator that computes what another one writes into its argument.
+    """Return the operator that computes what another one writes into its argument, or into an array given as ``out``.
 
     Raises:
         NotYetError: torch has none.
     """
     name = func._schema.name.removeprefix("aten::")
     packet = getattr(torch.ops.aten, name[:-1] if name.startswith("_") else name.rstrip("_"), None)
-    wanted = [str(one.type) for one in func._schema.arguments]
+    wanted = [str(one.type) for one in func._schema.arguments if one.name != "out"]
     for overloaded in () if packet is None else packet.overloads():
         found = getattr(packet, overloaded)
         if "out" not in overloaded and [str(one.type) for one in found._schema.arguments] == wanted:
