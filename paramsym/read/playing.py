@@ -266,7 +266,8 @@ class Player:
             arguments = arguments if step.graded and id(step) in self.live else _without_gradients(arguments)
             if self.cache is not None and step.name == _ATTENTION and not self._remember_groups(step, path, env):
                 arguments |= self._remembered(arguments, path)
-            values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
+            shapes = lambda: [self._shape(array) for array in step.results]  # noqa: E731 - only some operators ask for them
+            values = self.operators.apply(step.name, arguments, shapes, where, keeping=step.graded != "within")
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
         except ParamsymError as error:

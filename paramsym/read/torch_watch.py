@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import paramsym
 from paramsym.errors import NotYetError
 from paramsym.program.types import Kind
+from paramsym.read.recording import Called
 
 COMPOSITE = frozenset(
     {
@@ -38,9 +39,11 @@ class Watcher(Protocol):
     def check_known(self, name: str, args: Sequence[Any]) -> None:
         """Refuse to give the values of a tensor to Python if they are unknown."""
 
-    def graded(self) -> AbstractContextManager[None]:
-        """Take the operators of a function that defines its backward pass as differentiable."""
-        ...
+    def function(self, apply: Callable[[], Any]) -> Any:
+        """Call a function that defines its backward pass, whose operators are differentiable."""
+
+    def saved(self, tensors: Sequence[Any]) -> None:
+        """Note the tensors that such a function saves."""
 
 
 @contextmanager
@@ -71,6 +74,30 @@ def watched(torch: Any, watcher: Watcher) -> Generator[None]:
         stack.enter_context(Composites())
         stack.enter_context(Operators())  # type: ignore[no-untyped-call,unused-ignore]
         yield
+
+
+@contextmanager
+def called(torch: Any, module: Any, stack: list[Called]) -> Generator[None]:
+    """Put the call of each module inside the call of the one around it; the last one of the stack is the one that runs."""
+    names = {id(inner): (path, type(inner).__name__) for path, inner in module.named_modules() if path}
+
+    def before(inner: Any, _: Any) -> None:
+        if id(inner) in names:
+            made = Called(*names[id(inner)])
+            stack[-1].items.append(made)
+            stack.append(made)
+
+    def after(inner: Any, *_: Any) -> None:
+        if id(inner) in names and stack[-1].path == names[id(inner)][0]:
+            stack.pop()
+
+    hooks = torch.nn.modules.module
+    handles = hooks.register_module_forward_pre_hook(before), hooks.register_module_forward_hook(after)
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 @contextmanager
@@ -110,19 +137,23 @@ def _step_by_step(torch: Any) -> Generator[None]:
 
 @contextmanager
 def _own_backward(torch: Any, watcher: Watcher) -> Generator[None]:
-    """Take the operators inside a ``torch.autograd.Function`` as differentiable, although torch turns gradients off there."""
-    cls = torch.autograd.Function
-    apply = cls.__dict__["apply"]
+    """Tell a watcher of each ``torch.autograd.Function``, inside of which torch turns gradients off, and of what it saves."""
+    cls, context = torch.autograd.Function, torch.autograd.function.FunctionCtx
+    apply, save = cls.__dict__["apply"], context.save_for_backward
 
     def applied(kind: Any, *args: Any, **kwargs: Any) -> Any:
-        with watcher.graded():
-            return apply.__func__(kind, *args, **kwargs)
+        call = partial(apply.__func__, kind, *args, **kwargs)
+        return watcher.function(call) if torch.is_grad_enabled() else call()
 
-    cls.apply = classmethod(applied)
+    def saved(ctx: Any, *tensors: Any) -> None:
+        watcher.saved(tensors)
+        save(ctx, *tensors)
+
+    cls.apply, context.save_for_backward = classmethod(applied), saved
     try:
         yield
     finally:
-        cls.apply = apply
+        cls.apply, context.save_for_backward = apply, save
 
 
 _WITH_ENTRIES = frozenset({"getitem", "setitem", "tensor", "as_tensor", "new_tensor"})

@@ -29,7 +29,8 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
 
     The counter multiplies the weight gradient of a grouped convolution by the number of groups, and knows no product with a vector; it has
-    rules for these here, and for grouped products and affine grids. An LSTM is computed step by step, because the kernel for a CPU counts nothing.
+    rules for these here, and for grouped products and affine grids. An LSTM is computed step by step, because the kernel for a CPU counts
+    nothing.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
