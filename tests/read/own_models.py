@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 torch = pytest.importorskip("torch")
+from read.more_models import MORE  # noqa: E402 - it needs torch
+
 nn = torch.nn
 functional = nn.functional
 
