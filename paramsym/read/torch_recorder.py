@@ -243,7 +243,8 @@ class _Recorder:
 
     def function(self, apply: Callable[[], Any]) -> Any:
         """Call a function with a backward pass of its own: its operators are differentiable, and what it saves is kept for its result."""
-        self.functions.append(saved := [])
+        saved: list[Any] = []
+        self.functions.append(saved)
         try:
             result = apply()
         finally:
@@ -317,8 +318,7 @@ class _Recorder:
         """Record a change in place: the tensor, and all that it is a view of, have new entries."""
         torch, tensor = self.torch, arguments[target]
         if target == "out":
-            del arguments[target]
-            result = self.operator(without_change(torch, func), (), arguments)
+            result = self.operator(without_change(torch, func), (), {key: one for key, one in arguments.items() if key != target})
             return self.operator(torch.ops.aten.copy_.default, (), {"self": tensor, "src": result})
         if name in _SHAPES_IN_PLACE:
             frozen = self._frozen(arguments)

@@ -82,7 +82,7 @@ class Rounded(torch.autograd.Function):  # type: ignore[misc,name-defined]
 
 
 class OwnFunctions(nn.Module):  # type: ignore[misc]
-    """Functions with backward passes of their own, and a section that is computed again."""
+    """Functions with backward passes of their own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,8 +96,7 @@ class OwnFunctions(nn.Module):  # type: ignore[misc]
         for layer in self.layers:
             x = Swish.apply(layer(x))
         y, powers = Split.apply(Norm.apply(x, self.scale), self.weight)
-        y = torch.utils.checkpoint.checkpoint(lambda one: torch.tanh(one).sigmoid(), y + powers.mean(-1, keepdim=True), use_reentrant=True)
-        return self.behind(Rounded.apply(y))
+        return self.behind(Rounded.apply(torch.tanh(y + powers.mean(-1, keepdim=True)).sigmoid()))
 
 
 class CrossAttention(nn.Module):  # type: ignore[misc]
@@ -179,29 +178,6 @@ class Causal(nn.Module):  # type: ignore[misc]
         for one in (self.first, self.second):
             y = torch.relu(one(y)[:, :, : -self.more].contiguous())
         return torch.relu(y + (x if self.down is None else self.down(x)))
-
-
-class Encoder(nn.Module):  # type: ignore[misc]
-    """A bidirectional network whose last states begin a decoder's loop, with attention to all of them (Bahdanau et al. 2015)."""
-
-    def __init__(self, words: int = 30, width: int = 6, hidden: int = 8) -> None:
-        super().__init__()
-        self.words, self.read = nn.Embedding(words, width), nn.GRU(width, hidden, bidirectional=True, batch_first=True)
-        self.state, self.score = nn.Linear(2 * hidden, hidden), nn.Linear(3 * hidden, 1)
-        self.cell, self.out = nn.GRUCell(2 * hidden + width, hidden), nn.Linear(hidden, words)
-
-    def forward(self, source: Any, target: Any) -> Any:
-        """Write the target from its second word on."""
-        found, last = self.read(self.words(source))
-        state = torch.tanh(self.state(torch.cat((last[-2], last[-1]), 1)))
-        written = []
-        for step in range(1, target.shape[1]):
-            repeated = state.unsqueeze(1).expand(-1, found.shape[1], -1)
-            weights = self.score(torch.cat((repeated, found), 2)).squeeze(2).softmax(1)
-            seen = torch.bmm(weights.unsqueeze(1), found).squeeze(1)
-            state = self.cell(torch.cat((self.words(target[:, step - 1]), seen), 1), state)
-            written.append(self.out(state))
-        return torch.stack(written, 1)
 
 
 MORE = {

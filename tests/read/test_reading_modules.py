@@ -302,6 +302,14 @@ def test_the_module_is_not_changed() -> None:
     assert not torch.nn.modules.module._global_forward_hooks
 
 
+def test_a_module_that_occurs_twice_is_not_changed() -> None:
+    """It has two paths, and its own tensors again after a question."""
+    shared = torch.nn.Linear(4, 4)
+    net = torch.nn.Sequential(shared, torch.nn.ReLU(), shared)
+    assert ps.flops(ps.from_module(net), (2, 4)).total == 2 * 2 * 2 * 16
+    assert net(torch.ones(2, 4)).device == shared.weight.device == torch.device("cpu")
+
+
 def test_routed_experts() -> None:
     """Two of four experts compute every position, whichever they are: counted by hand."""
 
