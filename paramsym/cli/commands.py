@@ -266,7 +266,7 @@ def _claim(asked: str) -> str | Layer:
 
 
 def _asked_first(arguments: argparse.Namespace) -> str:
-    """Return the symbol or claim; if it was given after the source, swap the two, also if nothing has the source's name."""
+    """Return the symbol, claim or target; if it was given after the source, swap the two, also if nothing has the source's name."""
     short = len(arguments.source) < 3 or arguments.source[:1].isdigit()
     if not is_source(arguments.source) and (short or is_source(arguments.asked)):
         arguments.source, arguments.asked = arguments.asked, arguments.source
@@ -335,8 +335,9 @@ def _sweep(arguments: argparse.Namespace) -> Reply:
 def _solve(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.solve import solve
 
+    asked = _asked_first(arguments)
     subject, over = _tried(arguments)
-    target = int(arguments.asked) if arguments.asked.isdecimal() else arguments.asked
+    target = int(asked) if asked.isdecimal() else asked
     found = solve(subject, target, over, best=arguments.best)
     return _of_table(found.table(), bool(found))
 
