@@ -36,6 +36,15 @@ def test_a_prompt_shows_tables_in_the_width_of_the_terminal(monkeypatch: pytest.
         assert str(one) == written
 
 
+def test_products_of_long_names_are_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of arguments such as hidden_size_per_layer_input, which made a table of 133 columns."""
+    table = ps.load("gemma4_text").table()
+    monkeypatch.setenv("COLUMNS", "104")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert max(map(len, repr(table).splitlines())) <= 104
+    assert "*\n" in repr(table)
+
+
 def test_the_known_conventions_are_no_wider_than_a_page() -> None:
     """In a file or a pipe, too: their cells are sentences, which made lines of 500 characters."""
     for topic in ("work", "formats", "machines", "all"):
