@@ -233,6 +233,7 @@ def test_designs_give_what_python_gives(run) -> None:  # noqa: ANN001
     assert "230,383,360" in run("compare", "gpt2", "gpt2-medium").out
     rows = run("sweep", "gpt2", "--over", "L=12,24", "--format", "csv").out.split()
     assert rows[1:] == [f"{layers},{ps.load('gpt2').at(L=layers).count}" for layers in (12, 24)]
+    assert run("solve", "gpt2", "350M", "--over", "L=1..48").out == run("solve", "350M", "gpt2", "--over", "L=1..48").out
     assert "354,823,168" in run("solve", "354823168", "gpt2", "--over", "H=64..2048:64", "--over", "L=1..48", "--set", "A=16").out
     scope: dict[str, object] = {}
     exec(run("export", "gpt2").out, scope)  # noqa: S102 - what is tested is that the code runs
