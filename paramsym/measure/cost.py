@@ -15,6 +15,7 @@ from sympy import Add, Expr, Integer, Symbol, ceiling, floor
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, dim, expressions, shown, substitute, symbols_in
+from paramsym.algebra.symbols import dims
 from paramsym.arguments import check_depth
 from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
@@ -159,15 +160,16 @@ class Cost(Printed):
     def without_floors(self) -> Cost:
         """Return the cost for inputs that are multiples of what a network divides them by, so that its formula is a polynomial.
 
-        A letter of the inputs that is divided in a floor or a ceiling is replaced by a multiple of itself, which the inputs show: ``32*h``
-        for a height that is halved five times. Floors of other letters stay.
+        A letter of the inputs that is divided in a floor or a ceiling is replaced by a multiple of a new letter, which the inputs show:
+        ``32*h_32`` for a height h that is halved five times. Floors of other letters stay.
 
         >>> from paramsym import B, dims, load, macs
         >>> h, w = dims("h w")
         >>> print(macs(load("resnet50"), (B, 3, h, w)).without_floors())
-        ResNet for (B, 3, 32*h, 32*w): 83410944*B*h*w + 2048000*B MACs (multiply-adds)
+        ResNet for (B, 3, 32*h_32, 32*w_32): 83410944*B*h_32*w_32 + 2048000*B MACs (multiply-adds)
         """
-        return self.placed(self.layer, {letter: step * letter for letter, step in self._steps.items()}) if self._steps else self
+        multiples = {letter: step * dims(f"{letter}_{step}") for letter, step in self._steps.items()}
+        return self.placed(self.layer, multiples) if multiples else self
 
     @cached_property
     def _steps(self) -> dict[Symbol, int]:
