@@ -1,4 +1,4 @@
-"""Caches of keys and values, and other state that is kept for the next step, such as that of recurrent layers and scans."""
+"""The size of what a forward pass remembers for the next step (``program.state``): caches of keys and values, recurrent states."""
 
 from __future__ import annotations
 
