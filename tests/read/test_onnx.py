@@ -110,6 +110,35 @@ def test_named_axes(name: str, tmp_path: Path) -> None:
     agrees(layer, content, module, arrays(name, other))
 
 
+RECURRENT: dict[str, Callable[[], Any]] = {
+    "LSTM": lambda: torch.nn.LSTM(3, 4, num_layers=2),
+    "LSTM of both directions": lambda: torch.nn.LSTM(3, 4, bidirectional=True),
+    "GRU": lambda: torch.nn.GRU(3, 4, bidirectional=True),
+    "GRU without biases": lambda: torch.nn.GRU(3, 4, bias=False),
+    "RNN": lambda: torch.nn.RNN(3, 4, num_layers=2),
+    "RNN of ReLU": lambda: torch.nn.RNN(3, 4, nonlinearity="relu", bidirectional=True),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_operators(name: str, tmp_path: Path) -> None:
+    """The outputs of all steps, and the last states, of torch's module; the steps are a letter."""
+    torch.manual_seed(0)
+    module, given, file = RECURRENT[name]().eval(), torch.randn(5, 2, 3), io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the exporter says about itself
+        torch.onnx.export(module, (given,), file, dynamo=False, input_names=["x"], dynamic_axes={"x": {0: "steps"}}, opset_version=17)
+    layer = loaded(tmp_path, file.getvalue())
+    assert layer.count == sum(one.numel() for one in module.parameters())
+
+    def flat(x: Any) -> list[Any]:  # an LSTM has two states, in a tuple of their own
+        output, state = module(x)
+        return [output, *results(state)]
+
+    for steps in (5, 3):
+        agrees(layer, file.getvalue(), flat, (torch.randn(steps, 2, 3),))
+
+
 def fits(shapes: Any, letters: Any) -> bool:
     """Whether shapes have the axes that a file fixes."""
     return all(
@@ -255,6 +284,13 @@ UNCOUNTED: dict[str, Callable[[], bytes]] = {
         tensors=[whole("s", -5, 1 << 60)],
         x=[2],
     ),
+    **{
+        f"{words} of {kind}": lambda kind=kind, more=more: model([helper.make_node(kind, more, ["y"])], x=[5, 2, 3])
+        for kind in ("LSTM", "GRU", "RNN")
+        for words, more in (("lengths", ["x", "x", "x", "", "x"]), ("peepholes", ["x", "x", "x", "", "", "", "", "x"]))
+    },
+    "a second state of a GRU": lambda: model([helper.make_node("GRU", ["x", "x", "x", "", "", "", "x"], ["y"])], x=[5, 2, 3]),
+    "a GRU that resets before the product": lambda: model([helper.make_node("GRU", ["x", "x", "x"], ["y"])], x=[5, 2, 3]),
     "a division by zero": lambda: model(
         [helper.make_node("Div", ["s", "z"], ["d"]), helper.make_node("Reshape", ["x", "d"], ["y"])],
         tensors=[whole("s", 4), whole("z", 0)],
