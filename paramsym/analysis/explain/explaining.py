@@ -20,8 +20,8 @@ from paramsym.analysis.explain.sentences import aside
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
+from paramsym.arguments import known_word
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import known_word
 from paramsym.naming import quoted
 
 STYLES: dict[str, Any] = {"terms": sentences, "lecture": lecture}
