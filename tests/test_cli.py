@@ -11,14 +11,18 @@ import subprocess
 import sys
 from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from amount import cases, tries
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
+from paramsym.analysis import export
+from paramsym.analysis.explain import explaining
 from paramsym.atlas.files import record_of
 from paramsym.cli import main
+from paramsym.cli.arguments import LANGUAGES, STYLES
 from paramsym.cli.cost_options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
@@ -429,6 +433,12 @@ def test_every_option_of_a_cost() -> None:
         more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; the machine of ``Intensity.on``
         assert set(taken) ^ set(keywords) == more
         assert set(taken) <= set(OPTIONS)
+
+
+def test_every_word_of_an_option() -> None:
+    """The words that the shell takes are those of the functions, which the help cannot import."""
+    assert get_args(export.Language) == LANGUAGES
+    assert tuple(explaining.STYLES) == STYLES
 
 
 def test_options_of_costs(run) -> None:  # noqa: ANN001

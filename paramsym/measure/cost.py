@@ -16,13 +16,12 @@ from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, dim, expressions, shown, substitute, symbols_in
 from paramsym.algebra.symbols import dims
-from paramsym.arguments import check_depth
+from paramsym.arguments import check_depth, known_word
 from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.measure.formats import SHORT, is_width
-from paramsym.naming import described, nearest
 from paramsym.present.patterns import names_of_patterns
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
@@ -277,28 +276,6 @@ def cost_of(
     alone = getattr(layer.computed_as, "of_one_input", "") if len(program.input_types) == 1 else ""
     words = f"{convention}; {alone}" if alone else convention
     return Cost(layer, tuple(one.sizes for one in program.input_types), unit, words, Ledger(tuple(lines)), function, chosen)
-
-
-def known_word(what: str, value: object, known: Iterable[str], more: str = "") -> Any:
-    """Return the known word that is meant, in upper or lower case.
-
-    Raises:
-        ArgumentError: an unknown word.
-
-    >>> known_word("optimizer", "AdamW", ("sgd", "adamw"))
-    'adamw'
-    >>> known_word("dtype", "float31", ("float32", "float16"))
-    Traceback (most recent call last):
-        ...
-    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16. Did you mean float32 or float16?
-    """
-    words = tuple(known)
-    found = next((word for word in words if isinstance(value, str) and word.lower() == value.lower()), None)
-    if found is None:
-        near = nearest(value, words, most=2) if isinstance(value, str) else []
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.{hint}")
-    return found
 
 
 def known_dtype(what: str, value: object, known: Iterable[str], more: str = "") -> Any:

@@ -274,10 +274,7 @@ class _Keeper:
             else:
                 self.root[number] = own.setdefault(result.number, number)
                 self.storage[self.root[number]] = result.storage
-        for number in kept.inputs:
-            self.keep(step.takes[number])
-        for number in kept.outputs:
-            self.keep(step.gives[number])
+        self._ends(step, kept)
         self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
