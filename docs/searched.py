@@ -15,26 +15,26 @@ _PAGE = re.compile(r"(?:\]\(|<)([\w/-]+)(?:\.md)?(?:#([\w-]+))?[)>]")
 _BETWEEN = re.compile(r", |: | \(|\)")
 
 
-def words(page: str, table: str) -> list[tuple[str, str]]:
-    """Return the words of the table's rows that lead to a page, each with the heading on it, empty for the whole page.
+def words(page: str, table: str) -> list[tuple[str, str, bool]]:
+    """Return the words of the table's rows that lead to a page, the heading on it, empty for the whole page, and if it is the row's first.
 
     >>> words("how-to/onnx", "| FLOPs of a file (ONNX), of a graph | [Count](how-to/onnx.md#files) |")
-    [('FLOPs of a file', 'files'), ('ONNX', 'files'), ('of a graph', 'files')]
+    [('FLOPs of a file', 'files', True), ('ONNX', 'files', True), ('of a graph', 'files', True)]
     """
     return [
-        (word, heading)
+        (word, heading, place == 0)
         for said, pages in _ROW.findall(table)
-        for found, heading in _PAGE.findall(pages)
+        for place, (found, heading) in enumerate(_PAGE.findall(pages))
         if found == page
         for word in filter(None, map(str.strip, _BETWEEN.split(said.replace("`", ""))))
     ]
 
 
 def index_words(app: Sphinx, doctree: nodes.document) -> None:
-    """Add the words of a page to its entries of the index, as main ones, which the search puts first."""
+    """Add the words of a page to its entries of the index; those of the first page in a row are main ones, which the search puts first."""
     from sphinx import addnodes
 
     table = (Path(app.srcdir) / "index.md").read_text(encoding="utf-8")
-    entries = [("single", word, heading, "main", None) for word, heading in words(app.env.docname, table)]
+    entries = [("single", word, heading, "main" if first else "", None) for word, heading, first in words(app.env.docname, table)]
     if entries:
         doctree.insert(0, addnodes.index(entries=entries))

@@ -11,14 +11,18 @@ import subprocess
 import sys
 from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from amount import cases, tries
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
+from paramsym.analysis import export
+from paramsym.analysis.explain import explaining
 from paramsym.atlas.files import record_of
 from paramsym.cli import main
+from paramsym.cli.arguments import LANGUAGES, STYLES
 from paramsym.cli.cost_options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
@@ -233,6 +237,7 @@ def test_designs_give_what_python_gives(run) -> None:  # noqa: ANN001
     assert "230,383,360" in run("compare", "gpt2", "gpt2-medium").out
     rows = run("sweep", "gpt2", "--over", "L=12,24", "--format", "csv").out.split()
     assert rows[1:] == [f"{layers},{ps.load('gpt2').at(L=layers).count}" for layers in (12, 24)]
+    assert run("solve", "gpt2", "350M", "--over", "L=1..48").out == run("solve", "350M", "gpt2", "--over", "L=1..48").out
     assert "354,823,168" in run("solve", "354823168", "gpt2", "--over", "H=64..2048:64", "--over", "L=1..48", "--set", "A=16").out
     scope: dict[str, object] = {}
     exec(run("export", "gpt2").out, scope)  # noqa: S102 - what is tested is that the code runs
@@ -428,6 +433,12 @@ def test_every_option_of_a_cost() -> None:
         more = {"memory": {"use"}, "intensity": {"machine"}}.get(command, set())  # --inference; the machine of ``Intensity.on``
         assert set(taken) ^ set(keywords) == more
         assert set(taken) <= set(OPTIONS)
+
+
+def test_every_word_of_an_option() -> None:
+    """The words that the shell takes are those of the functions, which the help cannot import."""
+    assert get_args(export.Language) == LANGUAGES
+    assert tuple(explaining.STYLES) == STYLES
 
 
 def test_options_of_costs(run) -> None:  # noqa: ANN001

@@ -1,4 +1,4 @@
-"""Output lengths of sliding windows: exact floors and ceilings, simplified if the algebra allows it.
+"""The length of an axis after a sliding window: which kernels fit, and exact floors and ceilings, simplified if the algebra allows it.
 
 Lengths are ints or expressions; W = 2*m with a stride of 2 gives m, and "same" padding gives W back. A number that would be negative is
 an error; symbols are checked once numbers arrive. Sources: Dumoulin and Visin 2016, "A guide to convolution arithmetic for deep learning";

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from sympy import Symbol
 
 from paramsym.algebra.symbols import LETTERS
+from paramsym.arguments import known_word
 from paramsym.errors import ArgumentError
 from paramsym.naming import quoted
 from paramsym.render.latex import symbol as written
@@ -112,9 +113,7 @@ def _letters(letters: Lettering) -> Letters:
         return letters
     if isinstance(letters, str):
         known = {one.name: one for one in LETTER_SETS}
-        if letters in known:
-            return known[letters].letters
-        raise ArgumentError(f"letters {quoted(letters)} are not known; wanted one of {', '.join(known)}.")
+        return known[known_word("letters", letters, known)].letters
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):
         raise ArgumentError(f"letters are the name of a set or a mapping from symbols to LaTeX, not {quoted(letters)}.")

@@ -123,7 +123,10 @@ class Polynomial:
         return Polynomial({monomial: -c for monomial, c in self.terms.items()})
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + -other
+        terms = {**self.terms}
+        for monomial, c in other.terms.items():
+            terms[monomial] = terms.get(monomial, 0) - c
+        return _settled(Polynomial(terms))
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         terms: _Terms = {}  # plain loops here and in ``total``: nearly all the time of a closed form is spent in them
@@ -325,12 +328,12 @@ def _settled(polynomial: Polynomial) -> Polynomial:
     its leading term is divided out as well: A/(A + 1) is 1 - 1/(A + 1). Quotients over different sums are not joined, so the time is linear
     in their number; a product of reciprocals is not split into partial fractions.
     """
+    if not any(isinstance(g, Add) for monomial in polynomial.terms for g, _ in monomial):
+        return polynomial
     over: dict[Monomial, _Terms] = {}
     for monomial, c in polynomial.terms.items():
         sums = frozenset((g, e) for g, e in monomial if isinstance(g, Add))
         over.setdefault(sums, {})[monomial - sums] = c
-    if over.keys() <= {ONE}:
-        return polynomial
     found: _Terms = {}
     while over:
         sums = max(over, key=_degree)  # after the division, a term is over fewer sums

@@ -70,7 +70,7 @@ class Stated:
         return self.low == self.high
 
     def times(self, factor: int, words: str) -> Stated:
-        """Return the number in a smaller unit."""
+        """Return the number in a unit of which ``factor`` are one of the old unit."""
         binary = None if self.binary is None else self.binary.times(factor, words)
         return Stated(words, factor * self.value, factor * self.low, factor * self.high, self.digits, binary=binary)
 

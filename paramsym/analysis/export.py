@@ -21,13 +21,13 @@ from paramsym.analysis.evaluate.compiling import compiled
 from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Op, StraightLine
 from paramsym.analysis.formula import Subject
+from paramsym.arguments import known_word
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
 from paramsym.naming import MOST_BITS, described, quoted
 from paramsym.render.printed import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
-_LANGUAGES: tuple[Language, ...] = get_args(Language)
 _Keys: TypeAlias = tuple[str, ...] | None
 """The names of several results; empty for a list of results, None for one result."""
 _RESERVED = {
@@ -103,9 +103,7 @@ def export(
             raise ValueError(f'wanted 1 or more; found {F=}, {H=}.')
         return {'weight': F * H, 'all': (H + 1) * F}
     """
-    given: Any = language  # callers without a type checker
-    if not isinstance(given, str) or language not in _LANGUAGES:
-        raise ArgumentError(f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}.")
+    language = known_word("language", language, get_args(Language))
     name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"
     subjects: Any = subject.values() if isinstance(subject, Mapping) else subject
     keys: _Keys = tuple(subject) if isinstance(subject, Mapping) else () if isinstance(subject, list | tuple) else None

@@ -31,6 +31,8 @@ class HasName(Protocol):
 
 
 N = TypeVar("N", bound=HasName)
+_PROSE = 100
+"""The width of a table of sentences, where it is not that of a terminal."""
 Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "losses", "sharings", "machines", "all"]
 
 
@@ -81,6 +83,12 @@ class Listing(ByName[Known]):
         rows = tuple((item.topic, item.name, item.counts, item.source, item.wrong) for item in self.items)
         return Table(("of", "name", "counts", "source", "known faults"), rows, (), "Conventions")
 
+    def __str__(self) -> str:
+        return self._fitted(_PROSE)
+
+    def _fitted(self, width: int) -> str:
+        return self.table()._fitted(width)
+
 
 def listing(topic: Topic) -> Listing:
     """Return the named conventions of one topic, or of all.
@@ -97,16 +105,13 @@ def listing(topic: Topic) -> Listing:
     return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
 
 
-_ALONE = "scales of blocks and of tensors are not counted; other formats include them"
-
-
 def _all() -> tuple[Known, ...]:
     return (
         *_known("work", CONVENTIONS, lambda one: one.counts),
         *_known("activations", MEMORY, lambda one: f"attention {one.attention}, numbers of {one.dtype}"),
         *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} number{'s' * (one.states != 1)} of {one.bytes} bytes per parameter"),
         *(
-            Known("formats", name, f"{shown(width)} byte{'s' * (width != 1)} per number", "its definition", _ALONE)
+            Known("formats", name, f"{shown(width)} byte{'s' * (width != 1)} per number without scales", "its definition")
             for name, width in BYTES.items()
         ),
         *_known("formats", FORMATS, lambda one: one.counts),

@@ -13,6 +13,7 @@ from paramsym.algebra.size import Count, Dim, canonical, count, expressions, sub
 from paramsym.algebra.symbols import LETTERS, dims
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.meaning import meaning
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import activations
@@ -20,7 +21,7 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.kv_cache import kv_cache
 from paramsym.measure.memory import memory
 from paramsym.measure.work import flops, macs
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 from paramsym.render.latex import symbol as written
 from paramsym.render.table import Cell, Letters, Table
 
@@ -92,7 +93,8 @@ def table(
     G: number of key/value heads (query groups); H: hidden size;
     cache per token: keys and values that are kept, in numbers
     """
-    _check(models, answers)
+    _check(models)
+    answers = known_word("answers", answers, get_args(Answers))
     asked = _asked(questions)
     given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
     known = sorted({letter for held in given.values() for letter in held}, key=_place)
@@ -170,11 +172,9 @@ def _meanings(models: Iterable[Layer], symbols: Iterable[Symbol], sizes: Mapping
             yield letter, f"{words} {size}".strip()
 
 
-def _check(models: Any, answers: Any) -> None:
+def _check(models: Any) -> None:
     if not isinstance(models, Mapping) or not models or not all(isinstance(layer, Layer) for layer in models.values()):
         raise ArgumentError(f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}.")
-    if answers not in get_args(Answers):
-        raise ArgumentError(f"answers is {quoted(answers)}; wanted one of {', '.join(get_args(Answers))}.")
 
 
 def _asked(questions: Any) -> dict[str, Asked]:
@@ -186,9 +186,7 @@ def _asked(questions: Any) -> dict[str, Asked]:
         )
     found: dict[str, Asked] = {}
     for typed in questions:
-        one = next((known for known in QUESTIONS if isinstance(typed, str) and known.lower() == typed.lower()), None)
-        if one is None:
-            raise ArgumentError(f"there is no question {quoted(typed)}; there are {', '.join(QUESTIONS)}, or give a title with a function.")
+        one = known_word("a question", typed, QUESTIONS, ", or a title with a function")
         if one in found:
             raise ArgumentError(f"the question {one!r} is asked twice.")
         found[one] = QUESTIONS[one]

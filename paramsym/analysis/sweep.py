@@ -60,7 +60,7 @@ class Sweep(Tabular):
         if given is not None and (not isinstance(given, int) or given < 0):
             raise ArgumentError(f"rows is {quoted(given)}; wanted a whole number, or None for all rows.")
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))
-        left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""
+        left_out = f", {self.left_out:,} combination{'s' * (self.left_out != 1)} left out" if self.left_out else ""
         return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} size{'' if len(self) == 1 else 's'}{left_out}")
 
     def _shown(self) -> Table:

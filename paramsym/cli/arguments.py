@@ -11,6 +11,8 @@ from paramsym.cli.cost_options import COSTS, TAKES, add_options, number
 from paramsym.cli.streams import complain, width
 
 FORMATS = ("text", "latex", "markdown", "json", "html")
+LANGUAGES = ("python", "numpy", "c", "javascript", "spreadsheet")
+STYLES = ("terms", "lecture")
 _ABOUT = """Parameter counts of neural networks as algebra: the closed form, the number,
 the table, and why."""
 _SOURCE = "a config.json, a directory with one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
@@ -107,8 +109,8 @@ the candidates of each letter; other letters keep the model's sizes.
 examples:
   paramsym solve 350M gpt2 --over H=256..2048:64 --over L=1..48
   paramsym solve "<= 1B" gpt2 --over H=256..4096:64 --over L=1..48 --best 5""",
-    "export": """code that computes the number from the sizes
-Languages: python, numpy, c, javascript, spreadsheet.
+    "export": f"""code that computes the number from the sizes
+Languages: {", ".join(LANGUAGES)}.
 
 examples:
   paramsym export gpt2
@@ -256,9 +258,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
     depth: dict[str, Any] = {"metavar": "N", "type": number(1, "{!a} is not a depth; wanted a whole number from {}")}
     if name == "explain":
         command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
-        command.add_argument(
-            "--style", choices=("terms", "lecture"), default="terms", help="the sentences of a list, or those of a lecture"
-        )
+        command.add_argument("--style", choices=STYLES, default="terms", help="the sentences of a list, or those of a lecture")
     if name == "reconcile":
         command.add_argument("asked", metavar="CLAIM", help="a number, arithmetic, or another model")
     if name == "solve":
@@ -279,8 +279,7 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
     if name == "solve":
         command.add_argument("--best", metavar="N", type=number(1), help="the N nearest solutions")
     if name == "export":
-        languages = ("python", "numpy", "c", "javascript", "spreadsheet")
-        command.add_argument("--language", choices=languages, default="python", metavar="NAME", help=f"one of {', '.join(languages)}")
+        command.add_argument("--language", choices=LANGUAGES, default="python", metavar="NAME", help=f"one of {', '.join(LANGUAGES)}")
     if name == "reconcile":
         command.add_argument("more", metavar="CLAIM SOURCE", nargs="*", help="further claims with their sources: the rows of a table")
     if name != "families":

@@ -185,7 +185,7 @@ class Layer:
     def _in_order(self, own: Any, *along: Any) -> Any:
         """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
 
-        For parts that are applied one after another, it follows from theirs.
+        A layer whose parts are applied one after another needs no ``forward`` of its own.
 
         Raises:
             NotYetError: a layer without a forward pass.

@@ -52,7 +52,7 @@ class Atom:
         return quotient.__floor__() if self.kind == "floor" else quotient.__ceil__()
 
     def expression(self, symbols: Mapping[str, Expr]) -> Expr:
-        """Return it in symbols."""
+        """Return the same in symbols."""
         one, other = self.one.expression(symbols), self.other.expression(symbols)
         made: dict[str, Callable[[], Expr]] = {
             "min": lambda: Min(one, other),
@@ -115,7 +115,7 @@ class Law:
         return int(total) if total.denominator == 1 else total
 
     def expression(self, symbols: Mapping[str, Expr]) -> Expr:
-        """Return it in symbols."""
+        """Return the same in symbols."""
         total: Expr = Integer(0)
         for coefficient, monomial in self.terms:
             factors = [symbols[g] if isinstance(g, str) else g.expression(symbols) for g, _ in monomial]

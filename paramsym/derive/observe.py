@@ -168,7 +168,7 @@ class Builder:
         return tensors_of(result)
 
     def filled(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the built module itself, whose buffers have their numbers."""
+        """Return the built module with numbers in its tensors, so that its buffers have their values."""
         self.built += 1
         return self._made(arguments, empty=False)
 

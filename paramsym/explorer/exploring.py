@@ -62,7 +62,7 @@ class Explorer:
         return f'<page of {self.title}, {size}: save("page.html") writes it, open() shows it in a browser>'
 
     def _repr_html_(self) -> str:
-        style = "width: 100%; height: 46rem; border: 1px solid #8884; border-radius: 6px"
+        style = "box-sizing: border-box; width: 100%; height: 46rem; border: 1px solid #8884; border-radius: 6px"
         return f'<iframe srcdoc="{escape(self.html)}" title="Explorer of {escape(self.title)}" style="{style}"></iframe>'
 
 

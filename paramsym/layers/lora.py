@@ -43,7 +43,7 @@ class LoRA(Layer):
     dense, Flax        ``lora.lora_a``, ``lora.lora_b``             (in, r), (r, out)
     ================== ============================================ ==========================================================
 
-    Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
+    Trained parameters for a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` also trains the base's bias, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per output (Liu
     et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
     ``use_rslora`` do not change the count. For a base in Keras' dialect, names and freezing are Keras': the bias stays trained, and those

@@ -147,7 +147,7 @@ class BCEWithLogitsLoss(Layer):
 class MultiLabelSoftMarginLoss(Layer):
     """The mean over the classes of the binary cross entropy of sigmoid(x). Reference: ``torch.nn.MultiLabelSoftMarginLoss``.
 
-    ``weight`` is the number of classes if every class has a weight, a buffer.
+    ``weight`` is None, or the number of classes: then each class has a weight, stored in a buffer.
     """
 
     weight: Shaped = None
@@ -234,8 +234,9 @@ class _OfClasses(Layer):
 class NLLLoss(_OfClasses):
     """-x[y], the negative logarithm of the probability of the right class. Reference: ``torch.nn.NLLLoss``.
 
-    The input is (batch, classes, ...) or (classes,), the target the number of the right class at every position; positions of
-    ``ignore_index`` count nothing. ``weight`` is the number of classes, if every class has a weight, a buffer.
+    The input is (batch, classes, ...) or (classes,), the target the number of the right class at every position; positions with
+    the number ``ignore_index`` are left out. ``weight`` is None, or the number of classes: then each class has a weight, stored in a
+    buffer.
 
     >>> from paramsym import V
     >>> NLLLoss(V).params, NLLLoss(V).shapes(buffers=True)
@@ -250,9 +251,10 @@ class NLLLoss(_OfClasses):
 class CrossEntropyLoss(_OfClasses):
     """The negative logarithm of the softmax of the right class. Reference: ``torch.nn.CrossEntropyLoss``.
 
-    The input is (batch, classes, ...), or (classes,), the target the number of the right class at every position. ``weight`` is the number
-    of classes, if every class has a weight. The backward pass needs the logarithms of all probabilities: as many numbers as the input has.
-    ``label_smoothing`` is a share of the target that all classes get (Szegedy et al. 2016, section 7).
+    The input is (batch, classes, ...), or (classes,), the target the number of the right class at every position. ``weight`` is
+    None, or the number of classes: then each class has a weight, stored in a buffer. The backward pass needs the logarithms of all
+    probabilities: as many numbers as the input has. ``label_smoothing`` is a share of the target that all classes get (Szegedy et al.
+    2016, section 7).
 
     Raises:
         ArgumentError: a ``label_smoothing`` outside 0 to 1, or one with weights of classes, which is not known yet.

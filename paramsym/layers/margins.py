@@ -129,8 +129,9 @@ class TripletMarginWithDistanceLoss(Layer):
 class MultiLabelMarginLoss(Layer):
     """The sum over right classes y and wrong classes i of max(0, 1 - x[y] + x[i]), over the classes.
 
-    The input is (batch, classes) or (classes,), the target the same shape: the numbers of the right classes, then a negative number, whose
-    followers count nothing. Reference: ``torch.nn.MultiLabelMarginLoss``, which keeps a mark for each right class as a number.
+    The input is (batch, classes) or (classes,), the target the same shape: the numbers of the right classes, then a negative number, after
+    which nothing is read. The backward pass needs one number for each class: whether it is right. Reference:
+    ``torch.nn.MultiLabelMarginLoss``.
 
     >>> from paramsym import B, F, activations
     >>> activations(MultiLabelMarginLoss(), (B, F), (B, F), input_gradients=True).total
@@ -147,8 +148,8 @@ class MultiLabelMarginLoss(Layer):
 class MultiMarginLoss(Layer):
     """The mean over the other classes of max(0, margin - x[y] + x[i])**p. Reference: ``torch.nn.MultiMarginLoss``.
 
-    The input is (batch, classes), the target the number of the right class. ``p`` is 1 or 2, ``weight`` the number of classes if every
-    class has a weight, a buffer.
+    The input is (batch, classes), the target the number of the right class. ``p`` is 1 or 2, ``weight`` None, or the number of
+    classes: then each class has a weight, stored in a buffer.
 
     Raises:
         ArgumentError: another ``p``.

@@ -103,7 +103,7 @@ class DotProductAttention(Layer):
             yield Tensor("concat_score_weight", ())
 
     def forward(self, own: Own, query: Value, value: Value | None = None, key: Value | None = None) -> Value:
-        """The mean of the values, weighted by their keys' scores; by default the queries are the values, and the values are the keys."""
+        """The mean of the values, weighted by their keys' scores. ``value`` is ``query`` by default, and ``key`` is ``value``."""
         value = query if value is None else value
         key = value if key is None else key
         if self.score_mode == "dot":

@@ -9,10 +9,11 @@ from typing import Any
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim, canonical
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
+from paramsym.measure.cost import Cost, cost_of, known_dtype
 from paramsym.measure.formats import BYTES, Dtype, bytes_of, narrow
 from paramsym.measure.keeping import Attention, Way, stage_of
 from paramsym.measure.kept import keeping, of_outputs

@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeAlias
 from sympy import Expr, Integer
 
 from paramsym.algebra.size import size
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
-from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
+from paramsym.measure.cost import Cost, cost_of, known_dtype
 from paramsym.measure.formats import BYTES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked

@@ -15,13 +15,13 @@ from sympy import Add, Expr, Integer, Symbol, ceiling, floor
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, dim, expressions, shown, substitute, symbols_in
-from paramsym.arguments import check_depth
+from paramsym.algebra.symbols import dims
+from paramsym.arguments import check_depth, known_word
 from paramsym.core.at import mapping_from, pairs_of
 from paramsym.core.layer import Layer, symbols_left
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.measure.formats import SHORT, is_width
-from paramsym.naming import described, nearest
 from paramsym.present.patterns import names_of_patterns
 from paramsym.present.typeset import Form, to_latex
 from paramsym.program.graph import Program
@@ -159,15 +159,16 @@ class Cost(Printed):
     def without_floors(self) -> Cost:
         """Return the cost for inputs that are multiples of what a network divides them by, so that its formula is a polynomial.
 
-        A letter of the inputs that is divided in a floor or a ceiling is replaced by a multiple of itself, which the inputs show: ``32*h``
-        for a height that is halved five times. Floors of other letters stay.
+        A letter of the inputs that is divided in a floor or a ceiling is replaced by a multiple of a new letter, which the inputs show:
+        ``32*h_32`` for a height h that is halved five times. Floors of other letters stay.
 
         >>> from paramsym import B, dims, load, macs
         >>> h, w = dims("h w")
         >>> print(macs(load("resnet50"), (B, 3, h, w)).without_floors())
-        ResNet for (B, 3, 32*h, 32*w): 83410944*B*h*w + 2048000*B MACs (multiply-adds)
+        ResNet for (B, 3, 32*h_32, 32*w_32): 83410944*B*h_32*w_32 + 2048000*B MACs (multiply-adds)
         """
-        return self.placed(self.layer, {letter: step * letter for letter, step in self._steps.items()}) if self._steps else self
+        multiples = {letter: step * dims(f"{letter}_{step}") for letter, step in self._steps.items()}
+        return self.placed(self.layer, multiples) if multiples else self
 
     @cached_property
     def _steps(self) -> dict[Symbol, int]:
@@ -275,28 +276,6 @@ def cost_of(
     alone = getattr(layer.computed_as, "of_one_input", "") if len(program.input_types) == 1 else ""
     words = f"{convention}; {alone}" if alone else convention
     return Cost(layer, tuple(one.sizes for one in program.input_types), unit, words, Ledger(tuple(lines)), function, chosen)
-
-
-def known_word(what: str, value: object, known: Iterable[str], more: str = "") -> Any:
-    """Return the known word that is meant, in upper or lower case.
-
-    Raises:
-        ArgumentError: an unknown word.
-
-    >>> known_word("optimizer", "AdamW", ("sgd", "adamw"))
-    'adamw'
-    >>> known_word("dtype", "float31", ("float32", "float16"))
-    Traceback (most recent call last):
-        ...
-    paramsym.errors.ArgumentError: dtype is 'float31' (str); wanted one of float32, float16. Did you mean float32 or float16?
-    """
-    words = tuple(known)
-    found = next((word for word in words if isinstance(value, str) and word.lower() == value.lower()), None)
-    if found is None:
-        near = nearest(value, words, most=2) if isinstance(value, str) else []
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise ArgumentError(f"{what} is {described(value)}; wanted one of {', '.join(words)}{more}.{hint}")
-    return found
 
 
 def known_dtype(what: str, value: object, known: Iterable[str], more: str = "") -> Any:

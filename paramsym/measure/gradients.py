@@ -99,7 +99,7 @@ def _passed_on(operation: Any, taken: tuple[bool, ...], given: tuple[bool, ...],
 
 
 def first_apart(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the first one of numbered copies, whose input may need no gradient, and the others."""
+    """Split numbered copies into the first, whose input may need no gradient, and the others."""
     start, count = canonical(numbers.start + numbers.step), canonical(numbers.count - 1)
     return replace(numbers, count=1, label=""), replace(numbers, count=count, start=start)
 

@@ -232,14 +232,23 @@ class _Keeper:
                 if one.kind == "ends":
                     self.ends.add(self.root[number])
 
-    def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False, way: Way | None = None) -> Keeping:
-        """Return the kept arrays of an inner program, for the inputs that a step passes on."""
-        takes = step.takes[: len(body.inputs)]
-        stored = tuple(self.root[number] in self.stored for number in takes)
-        layouts = tuple(self.layout[number] for number in takes)
-        split = tuple(number in self.split for number in takes)
+    def _kept(
+        self,
+        step: Step,
+        body: Program,
+        needs: tuple[bool, ...],
+        *,
+        frozen: bool = False,
+        way: Way | None = None,
+        carried: Sequence[Result] = (),
+    ) -> Keeping:
+        """Return the kept arrays of an inner program, for the inputs that a step passes on; ``carried`` takes the place of the first."""
+        takes = step.takes[len(carried) : len(body.inputs)]
+        stored = (*(one.stored for one in carried), *(self.root[number] in self.stored for number in takes))
+        layouts = (*(one.layout for one in carried), *(self.layout[number] for number in takes))
+        split = (*(one.split for one in carried), *(number in self.split for number in takes))
         given = {"frozen": self.frozen or frozen, "stored": stored, "layouts": layouts, "split": split}
-        return self._keeping(body, needs[: len(takes)], way, **given)
+        return self._keeping(body, needs[: len(stored)], way, **given)
 
     def _keeping(self, body: Program, needs: tuple[bool, ...], way: Way | None = None, **given: Any) -> Keeping:
         """Return the kept arrays of an inner program; what is read of the way there is read here."""
@@ -265,22 +274,25 @@ class _Keeper:
             else:
                 self.root[number] = own.setdefault(result.number, number)
                 self.storage[self.root[number]] = result.storage
-        for number in kept.inputs:
-            self.keep(step.takes[number])
-        for number in kept.outputs:
-            self.keep(step.gives[number])
+        self._ends(step, kept)
         self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
         """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it.
 
-        The first copy is apart if it keeps other arrays, because its input needs no gradient.
+        The first copy is apart if it keeps other arrays, because its input needs no gradient or lies in memory in another order.
         """
         if loop.shared is None:
             self._enter(step, range(loop.carry))
         later = later_gradients(loop, needs, frozen=self.frozen)
-        ring = [self._copy(step, body, later) for _, body in loop.bodies]
-        first = ring[0] if later == needs else self._copy(step, loop.bodies[0][1], needs)
+        first = self._copy(step, loop.bodies[0][1], needs)
+        passed, ring = first.results[: loop.carry], list[Keeping]()
+        for _, body in (*loop.bodies[1:], *loop.bodies):
+            ring.append(self._copy(step, body, later, passed))
+            passed = ring[-1].results[: loop.carry]
+        ring = ring[len(loop.bodies) - 1 :]
+        in_memory = {n for n in ring[0].inputs if self.root[step.takes[n]] in self.stored}
+        first = replace(first, results=ring[0].results, inputs=first.inputs | in_memory)
         copies = list(zip([numbers for numbers, _ in loop.bodies], ring, strict=True))
         if first != ring[0]:
             one, rest = first_apart(loop.bodies[0][0])
@@ -301,9 +313,9 @@ class _Keeper:
         along = {n for _, kept in copies for n in kept.inputs if n >= loop.carry}
         self._ends(step, replace(ring[-1] if len(ring) > 1 else copies[-1][1], inputs=inputs | along))
 
-    def _copy(self, step: Step, body: Program, needs: tuple[bool, ...]) -> Keeping:
-        """Return the kept arrays of one copy."""
-        kept = self._kept(step, body, needs)
+    def _copy(self, step: Step, body: Program, needs: tuple[bool, ...], carried: Sequence[Result] = ()) -> Keeping:
+        """Return the kept arrays of one copy, for what the copy before passes on."""
+        kept = self._kept(step, body, needs, carried=carried)
         return _given(body, kept, needs) if self.way.blocks else kept
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Caches of keys and values, and other state that is kept for the next step, such as that of recurrent layers and scans."""
+"""The size of what a forward pass remembers for the next step (``program.state``): caches of keys and values, recurrent states."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import NotYetError
-from paramsym.measure.cost import Cost, cost_of, known_dtype, known_word
+from paramsym.measure.cost import Cost, cost_of, known_dtype
 from paramsym.measure.formats import BYTES, CACHES, Dtype, bytes_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import walked

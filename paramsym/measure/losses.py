@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.algebra.size import Dim
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ShapeError
-from paramsym.measure.cost import known_word
 from paramsym.measure.shares import Shares, share
 from paramsym.program.graph import Program
 

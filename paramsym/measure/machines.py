@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, cast
 
 from sympy import Integer, Rational
 
+from paramsym.arguments import known_word
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import known_word
 from paramsym.naming import described
 
 

@@ -7,11 +7,12 @@ from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, shown, size
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, activations, one_block
-from paramsym.measure.cost import Cost, known_dtype, known_word
+from paramsym.measure.cost import Cost, known_dtype
 from paramsym.measure.formats import BYTES, CACHES, FORMATS, Dtype, bytes_of, chosen, in_format, narrow
 from paramsym.measure.kv_cache import in_bytes, kv_cache
 from paramsym.measure.losses import loss_in_words, loss_named, of_loss

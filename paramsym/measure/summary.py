@@ -23,7 +23,7 @@ from paramsym.render.table import Cell, Table
 def summary(layer: Layer, *inputs: Iterable[Count | None] | None, depth: int | None = None, stages: bool = False, **named: Any) -> Table:
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
-    ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
+    ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies share one. Where a layer
     does not state the uses of its weights, the cell of its connections is empty, and so is their sum. Neurons are those of layers with
     weights. A last row subtracts tied weights that were counted twice, or adds stored layers that are not applied, such as classifiers for
     training only.

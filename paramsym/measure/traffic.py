@@ -157,7 +157,9 @@ class Roofline(Printed):
 
 @telling_options
 def intensity(layer: Layer, *inputs: Any, dtype: Dtype = "float16", past: Count = 0, **named: Any) -> Intensity:
-    """Return the FLOPs of a forward pass for each byte that it moves; ``past`` is the number of positions before a decoding step.
+    """Return the FLOPs of a forward pass for each byte that it moves; its ``on("h100")`` says what limits a machine.
+
+    ``past`` is the number of positions before a decoding step.
 
     Raises:
         ShapeError, NotYetError, ArgumentError: as ``flops`` and ``traffic``.

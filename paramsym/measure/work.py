@@ -9,10 +9,11 @@ from sympy import Expr, Rational
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.arguments import known_word
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import Cost, cost_of, known_word
+from paramsym.measure.cost import Cost, cost_of
 from paramsym.measure.options import telling_options
 from paramsym.measure.passes import backward, check_stated, forward
 from paramsym.measure.recompute import RECOMPUTE, Recompute

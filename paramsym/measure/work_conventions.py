@@ -38,6 +38,11 @@ _THOP: Mapping[str, int] = {
     "normalise given, scaled": 4,
     "normalise given": 2,
 }
+_PTFLOPS: Mapping[str, int] = {
+    MULTIPLY_ADD: 1,
+    **dict.fromkeys(("normalise layer, scaled", "normalise given, scaled"), 2),
+    **dict.fromkeys(("normalise layer", "normalise given", "relu", "prelu", "elu", "leaky_relu", "relu6", "gelu"), 1),
+}
 Parameters: TypeAlias = Literal["none", "all", "no positions", "no tables"]
 
 
@@ -261,6 +266,15 @@ CONVENTIONS: Mapping[str, Counting] = {
             _THOP,
             "MACs",
             pairs="none",
+        ),
+        Counting(
+            "ptflops",
+            "ptflops 0.6, ptflops/pytorch_ops.py, and the function get_model_complexity_info of MMCV",
+            "1 for each multiply-add, 2 for each entry of a scaled norm, 1 for each entry of ReLU, ELU or GELU",
+            "the tool calls these GMac; it also counts 1 for each bias and for each entry that a pool reads: left out here; version 0.7.5"
+            " counts activations and pools that are layers twice",
+            _PTFLOPS,
+            "MACs",
         ),
         Counting(
             "torchvision",

@@ -89,8 +89,8 @@ class Activated(Holder):
 class Predictions(Activated):
     """Scores of words: an activated projection, which may be the part ``transform``, then the output matrix ``decoder``.
 
-    The bias is stored twice, before and in the decoder, which uses it. Without a decoder the forward pass takes the word table, and uses
-    the first bias.
+    The bias is stored twice: here, and in the decoder, which uses its own. Without a decoder the forward pass takes the word table and uses
+    the bias that is stored here.
 
     >>> from paramsym.algebra.symbols import H, V
     >>> Predictions({"dense": Dense(H, H), "LayerNorm": LayerNorm(H), "decoder": Dense(H, V)}, "gelu", V).params

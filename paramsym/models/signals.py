@@ -147,7 +147,7 @@ class BlockAdapter(Holder):
 
 
 class Adapter(Holder):
-    """Convolutions after the encoder, each with fewer frames, of another width if there is a projection."""
+    """Convolutions after the encoder, each of which gives fewer frames; a projection before them changes the width."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, frames, width)."""

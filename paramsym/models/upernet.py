@@ -91,7 +91,7 @@ class UperHead(Holder):
     """A pyramid from coarse to fine, whose maps are joined at the extents of the first (Xiao et al. 2018, figure 4)."""
 
     def forward(self, own: Own, *maps: Value) -> Value:
-        """Four maps to (batch, labels, height, width) of the first."""
+        """The scores of every label, (batch, labels, height, width), at the extents of the first of four maps."""
         coarse = own.psp_bottleneck(own.psp_modules(maps[-1]))
         found = [coarse]
         for position in reversed(range(LEVELS - 1)):

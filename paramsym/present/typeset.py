@@ -17,7 +17,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, symbols_in, text
 from paramsym.algebra.wanted import symbol_of
-from paramsym.arguments import check_depth, check_flags
+from paramsym.arguments import check_depth, check_flags, known_word
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
 from paramsym.program.statement import Statement
@@ -153,9 +153,7 @@ def to_latex(
     '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
     """
     check_flags(standalone=standalone)
-    given: Any = form  # callers without a type checker
-    if not isinstance(given, str) or form not in FORMS:
-        raise ArgumentError(f"form {quoted(form)} is not known; wanted one of {', '.join(FORMS)}.")
+    form = known_word("form", form, FORMS)
     check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, symbols_in(tuple((line.factors, line.stored, line.used) for line in root.lines)))

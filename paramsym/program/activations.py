@@ -10,7 +10,7 @@ from typing import Any
 
 from paramsym.algebra.convolution import exactly
 from paramsym.errors import NotYetError
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.graph import Kept, Named, Operation, Work
 from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
@@ -117,7 +117,7 @@ _PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "ta
 
 
 @dataclass(frozen=True, slots=True)
-class Apply(Operation):
+class Apply(Named):
     """An elementwise function; ``settings`` are its constants.
 
     With ``inplace``, the result overwrites the input. If the derivative needs the input, a copy of it is kept.
@@ -129,9 +129,6 @@ class Apply(Operation):
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return (ArrayType(taken[0].shape),) if self.name == "abs" and taken[0].kind == "complex" else taken
-
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        return (Work(self.name, flat(taken[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all needs
         if self.name in _KEEPS_NOTHING:

@@ -10,8 +10,8 @@ from sympy import Expr
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, shown
 from paramsym.errors import ShapeError
-from paramsym.program.graph import Kept, Operation, Work, other_factors
-from paramsym.program.types import ArrayType, Kind, flat
+from paramsym.program.graph import Kept, Named, other_factors
+from paramsym.program.types import ArrayType, Kind
 
 Relation: TypeAlias = Literal[
     "equal",
@@ -57,7 +57,7 @@ _OF_FLOATS = frozenset({"divide", "arctan2", "hypot", "logaddexp"})
 
 
 @dataclass(frozen=True, slots=True)
-class Combine(Operation):
+class Combine(Named):
     """Two arrays combined entry by entry; axes of size 1 are stretched and missing leading axes added, as in NumPy."""
 
     name: Name
@@ -79,9 +79,6 @@ class Combine(Operation):
             return "float"
         return "truth" if one.kind == other.kind == "truth" else "index"
 
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        return (Work(self.name, flat(given[0].shape)),)
-
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         if self.name in _KEEPS_NOTHING:
             return ()
@@ -99,7 +96,7 @@ class Combine(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class WithNumber(Operation):
+class WithNumber(Named):
     """An array combined with one number; ``reflected`` puts the number first, as in ``1 - x``."""
 
     name: Name
@@ -115,9 +112,6 @@ class WithNumber(Operation):
         if x.kind not in {"float", "complex"} and (isinstance(self.number, float) or self.name in _OF_FLOATS):
             return (ArrayType(x.shape),)
         return (ArrayType(x.shape, "index") if x.kind == "truth" else x,)
-
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - for all shapes
         if self.reflected and self.name == "power":

@@ -13,20 +13,25 @@ from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType
 
+
+class Question(Operation):
+    """A question about every entry; the answers are Booleans."""
+
+    unit = "compare"
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        return (ArrayType(taken[0].shape, "truth"),)
+
+
 Comparison: TypeAlias = Literal["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Operation):
+class Compare(Question):
     """Whether every entry is equal to a number, or less or greater than it."""
-
-    unit = "compare"
 
     name: Comparison
     number: float | Expr
-
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        return (ArrayType(taken[0].shape, "truth"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         return getattr(xp, self.name)(arrays[0], float(self.number))
@@ -39,15 +44,10 @@ Property: TypeAlias = Literal["isnan", "isinf", "isfinite"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check(Operation):
+class Check(Question):
     """Whether every entry is infinite, not a number, or neither."""
 
-    unit = "compare"
-
     name: Property
-
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        return (ArrayType(taken[0].shape, "truth"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         return getattr(xp, self.name)(arrays[0])

@@ -90,6 +90,15 @@ class Operation:
         return type(self).__name__.lower()
 
 
+class Named(Operation):
+    """An operation whose field ``name`` says what it does to every entry: this is its work for every entry of the result, too."""
+
+    name: Any
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        return (Work(self.name, flat(given[0].shape)),)
+
+
 class Unchanged(Operation):
     """An operation that changes what is known about an array, and none of its entries."""
 

@@ -1,4 +1,4 @@
-"""Lengths of spatial axes after windows, and the windows of an array."""
+"""Windows along all spatial axes at once: output lengths, each by ``algebra.convolution``, and the windows of an array."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.graph import Kept, Named, Operation, Work
 from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, Kind, flat
@@ -51,7 +51,7 @@ class Reduce(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Cumulate(Operation):
+class Cumulate(Named):
     """The sum, or the product, of all entries up to each position along an axis."""
 
     axis: int = -1
@@ -59,9 +59,6 @@ class Cumulate(Operation):
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return (ArrayType(taken[0].shape, "index") if taken[0].kind == "truth" else taken[0],)
-
-    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
-        return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
         return () if self.name == "add" else (Kept("taken"), Kept("given"))

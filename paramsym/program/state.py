@@ -1,4 +1,4 @@
-"""State that is kept for the next step: caches of keys and values, recurrent states, windows of a convolution."""
+"""What a forward pass remembers for the next step: caches of keys and values, at most a window of them, recurrent states, and others."""
 
 from __future__ import annotations
 

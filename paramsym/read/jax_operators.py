@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramsym.algebra.size import Count
+from paramsym.algebra.size import Count, canonical
 from paramsym.errors import NotYetError
 from paramsym.program import Value, apply, compare, constant, flip, join, lookup, pad, segments, take, where
 from paramsym.program.arithmetic import Name
@@ -226,10 +226,17 @@ def _dynamic_slice(operands: Sequence[Any], *, given: Given) -> Value:
 
 @JAX("pad")
 def _pad(operands: Sequence[Any], padding_config: Sequence[tuple[int, int, int]]) -> Value:
-    x, fill = operands
-    if isinstance(fill, Value) or any(gap for _, _, gap in padding_config):
-        raise NotYetError("a padding between entries, or with a computed number, is not known.")
-    return pad(array(x), [(before, after) for before, after, _ in padding_config], "constant", float(fill))
+    x, fill = array(operands[0]), operands[1]
+    if isinstance(fill, Value):
+        raise NotYetError("a padding with a computed number is not known.")
+    for axis, (_, _, gap) in enumerate(padding_config):
+        if gap:  # each entry gets an axis of its own, which is padded; behind the last entry there is no gap
+            before, count, behind = x.sizes[:axis], x.sizes[axis], x.sizes[axis + 1 :]
+            apart = reshaped(x, (*before, count, 1, *behind))
+            wider = pad(apart, [(0, gap if n == axis + 1 else 0) for n in range(apart.rank)], "constant", float(fill))
+            joined = reshaped(wider, (*before, canonical(count * (1 + gap)), *behind))
+            x = take(joined, axis, 0, canonical(count * (1 + gap) - gap))
+    return pad(x, [(before, after) for before, after, _ in padding_config], "constant", float(fill))
 
 
 @JAX("rev")

@@ -254,7 +254,7 @@ class _Recorder:
         def atom(one: Any, inside: Mapping[Any, Any]) -> Any:
             if hasattr(one, "val"):
                 return self.xp.asarray(one.val).item()
-            return inside.get(one) or name(one)
+            return inside[one] if one in inside else name(one)
 
         steps: list[Any] = []
 

@@ -176,7 +176,7 @@ class _Folder:
         return all(self.last.get(number, -1) < end or number in passed for number in inner)
 
     def _chain(self, calls: Sequence[Item], pairs: Sequence[tuple[int, int]]) -> bool:
-        """Whether one array goes through several calls, and each takes nothing else from the calls before it."""
+        """Whether an array of one shape goes through several calls, and each takes nothing else from the calls before it."""
         if len(pairs) != 1:
             return False
         given = pairs[0][0]
@@ -188,6 +188,8 @@ class _Folder:
             end = self.end[id(called)]
             behind = [n for n in results if self.last.get(n, -1) >= end]
             if len(behind) != 1 or (place == len(calls) - 1 and behind[0] != pairs[0][1]):
+                return False
+            if self.types[behind[0]] != self.types[given]:
                 return False
             given = behind[0]
         return True

@@ -132,6 +132,6 @@ def _merged_value(values: Sequence[Any]) -> Any:
         return first
     if isinstance(first, tuple):
         return tuple(_merged_value(each) for each in zip(*values, strict=True))
-    if all(one == first for one in values):
+    if all(one == first or (one != one and first != first) for one in values):  # noqa: PLR0124 - no number is equal to nan
         return first
     return Varying(tuple(values))

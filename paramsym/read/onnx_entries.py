@@ -347,6 +347,13 @@ def _one_hot(indices: Any, depth: Any, values: Any, axis: int = -1) -> Value:
     return where(found, filled((), on, kind_of(values)), float(off))
 
 
+@ONNX("EyeLike")
+def _eye_like(input: Any, dtype: int | None = None, k: int = 0) -> Value:
+    rows, columns = array(input).sizes
+    ones = compare(constant("distances", (rows, columns), kind="index"), "equal", rows - columns + k)
+    return cast(ones, _kind(input) if dtype is None else _KINDS[dtype])
+
+
 @ONNX("Trilu")
 def _trilu(input: Any, k: Any = None, upper: int = 1) -> Value:
     return TORCH.functions["triu" if upper else "tril"](array(input), 0 if k is None else number(k))

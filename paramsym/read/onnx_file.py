@@ -30,6 +30,8 @@ DEEPEST = 16
 MOST_AXES = 64
 _MOST_ENTRIES = 1 << 22
 """The largest tensor whose entries are read."""
+_BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 16: 2}
+"""The bytes of an entry by the number of its type; types with several entries in a byte are not in it."""
 
 _MOST_EQUAL = 1 << 16
 """The largest array that may be a constant with equal entries, such as the scale of a norm that has none."""
@@ -222,6 +224,10 @@ class _Reader:
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape) or len(shape) > MOST_AXES or prod(shape) > LARGEST_SIZE:
             raise CheckpointError(f"the tensor {quoted(tensor.name)} has the impossible shape {quoted(list(shape))}.")
+        each = _BYTES.get(tensor.data_type)
+        if tensor.raw_data and each is not None and len(tensor.raw_data) != each * prod(shape):
+            found = f"{len(tensor.raw_data)} bytes for the shape {quoted(list(shape))}; wanted {each * prod(shape)}"
+            raise CheckpointError(f"the tensor {quoted(tensor.name)} has {found}.")
         self.location(tensor)
         return shape
 

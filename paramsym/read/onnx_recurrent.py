@@ -12,28 +12,47 @@ from paramsym.read.onnx_entries import ONNX, array
 from paramsym.read.torch_entries import filled
 from paramsym.read.torch_recurrent import scanned
 
-_USUAL: Mapping[type[Cell], tuple[str, ...]] = {LSTMCell: ("Sigmoid", "Tanh", "Tanh"), GRUCell: ("Sigmoid", "Tanh"), RNNCell: ("Tanh",)}
-_GATES: Mapping[type[Cell], tuple[int, ...]] = {LSTMCell: (0, 2, 3, 1), GRUCell: (1, 0, 2), RNNCell: (0,)}
+_CELLS: Mapping[str, type[Cell]] = {"LSTM": LSTMCell, "GRU": GRUCell, "RNN": RNNCell}
+_USUAL: Mapping[str, tuple[str, ...]] = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
+_GATES: Mapping[str, tuple[int, ...]] = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """The places of torch's gates among ONNX's: of an LSTM input, forget, cell, output; of a GRU reset, update, new."""
 
 
+@ONNX("LSTM", "GRU", "RNN")
 def _recurrent(
-    kind: type[Cell], x: Any, W: Any, R: Any, B: Any, lens: Any, initial: Sequence[Any], given: Mapping[str, Any]
+    X: Any,
+    W: Any,
+    R: Any,
+    B: Any = None,
+    sequence_lens: Any = None,
+    initial_h: Any = None,
+    initial_c: Any = None,
+    P: Any = None,
+    activations: Any = None,
+    clip: Any = None,
+    direction: str = "forward",
+    hidden_size: int = 0,
+    input_forget: int = 0,
+    layout: int = 0,
+    linear_before_reset: int = 0,
+    operator: str = "",
 ) -> tuple[Value, ...]:
     """Return the hidden states of all steps (length, directions, batch, hidden), then the last states."""
-    if lens is not None or given["layout"] or given["clip"] is not None:
-        raise NotYetError(
-            f"{kind.__name__.removesuffix('Cell')} with lengths, with the batch first or with limits of entries is not known."
-        )
-    x, gates = array(x), _GATES[kind]
-    words, usual = given["activations"] or (), _USUAL[kind]
+    if P is not None or input_forget or (operator != "LSTM" and initial_c is not None):
+        raise NotYetError(f"{operator} with peepholes, coupled gates or a second state is not known.")
+    if operator == "GRU" and not linear_before_reset:
+        raise NotYetError("a GRU that resets before the product is not known.")
+    if sequence_lens is not None or layout or clip is not None:
+        raise NotYetError(f"{operator} with lengths, with the batch first or with limits of entries is not known.")
+    x, kind, gates, usual = array(X), _CELLS[operator], _GATES[operator], _USUAL[operator]
+    words = activations or ()
     relu = kind is RNNCell and set(words) == {"Relu"}
     if words and not relu and tuple(words) != usual * (len(words) // len(usual)):
-        raise NotYetError(f"{kind.__name__.removesuffix('Cell')} with the functions {', '.join(words)} is not known.")
-    direction = given["direction"]
+        raise NotYetError(f"{operator} with the functions {', '.join(words)} is not known.")
     ways = 2 if direction == "bidirectional" else 1
-    hidden = given["hidden_size"] or array(R).sizes[-1]
+    hidden = hidden_size or array(R).sizes[-1]
     zeros = filled((ways, x.sizes[1], hidden), 0.0)
+    initial = (initial_h, initial_c) if operator == "LSTM" else (initial_h,)
     states = [zeros if one is None else array(one) for one in initial]
     outputs, last = [], []
     for way in range(ways):
@@ -55,65 +74,3 @@ def _ordered(x: Value, hidden: Any, gates: Sequence[int]) -> Value:
         return x
     pieces = segments(x, *(hidden,) * len(gates), axis=0)
     return join(*(pieces[place] for place in gates), axis=0)
-
-
-@ONNX("LSTM")
-def _lstm(
-    X: Any,
-    W: Any,
-    R: Any,
-    B: Any = None,
-    sequence_lens: Any = None,
-    initial_h: Any = None,
-    initial_c: Any = None,
-    P: Any = None,
-    activations: Any = None,
-    clip: Any = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    input_forget: int = 0,
-    layout: int = 0,
-) -> tuple[Value, ...]:
-    if P is not None or input_forget:
-        raise NotYetError("an LSTM with peepholes or coupled gates is not known.")
-    given = {"activations": activations, "clip": clip, "direction": direction, "hidden_size": hidden_size, "layout": layout}
-    return _recurrent(LSTMCell, X, W, R, B, sequence_lens, (initial_h, initial_c), given)
-
-
-@ONNX("GRU")
-def _gru(
-    X: Any,
-    W: Any,
-    R: Any,
-    B: Any = None,
-    sequence_lens: Any = None,
-    initial_h: Any = None,
-    activations: Any = None,
-    clip: Any = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    layout: int = 0,
-    linear_before_reset: int = 0,
-) -> tuple[Value, ...]:
-    if not linear_before_reset:
-        raise NotYetError("a GRU that resets before the product is not known.")
-    given = {"activations": activations, "clip": clip, "direction": direction, "hidden_size": hidden_size, "layout": layout}
-    return _recurrent(GRUCell, X, W, R, B, sequence_lens, (initial_h,), given)
-
-
-@ONNX("RNN")
-def _rnn(
-    X: Any,
-    W: Any,
-    R: Any,
-    B: Any = None,
-    sequence_lens: Any = None,
-    initial_h: Any = None,
-    activations: Any = None,
-    clip: Any = None,
-    direction: str = "forward",
-    hidden_size: int = 0,
-    layout: int = 0,
-) -> tuple[Value, ...]:
-    given = {"activations": activations, "clip": clip, "direction": direction, "hidden_size": hidden_size, "layout": layout}
-    return _recurrent(RNNCell, X, W, R, B, sequence_lens, (initial_h,), given)

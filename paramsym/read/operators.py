@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from paramsym.algebra.size import Count, canonical, product, shown
 from paramsym.errors import NotYetError, ParamsymError, ShapeError
-from paramsym.program import Value, copies, rearrange, take
+from paramsym.program import Value, copies, rearrange, region, take
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -36,8 +36,12 @@ class Operators:
 
         return registered
 
-    def apply(self, name: str, arguments: Mapping[str, Any], given: Callable[[], Any], where: str) -> tuple[Value, ...]:
+    def apply(
+        self, name: str, arguments: Mapping[str, Any], given: Callable[[], Any], where: str, *, keeping: bool = True
+    ) -> tuple[Value, ...]:
         """Apply an operator to traced arrays; return its results, of which the last may be missing.
+
+        Without ``keeping`` it keeps nothing for the backward pass.
 
         Raises:
             NotYetError: an operator, or a form of it, that the table lacks or cannot take.
@@ -56,7 +60,7 @@ class Operators:
         if other:
             raise NotYetError(f"the operator {name} is not known with the argument {other[0]}{where}; the tensors still can be counted.")
         try:
-            result = function(**decisive, **more)
+            result = function(**decisive, **more) if keeping else region(name, lambda: function(**decisive, **more), keeps=())
         except ParamsymError:
             raise
         except (TypeError, ValueError, LookupError, AttributeError) as error:  # an argument of a kind that nobody has thought of

@@ -204,12 +204,12 @@ class Player:
 
     def _each(self, called: Called, path: str, env: dict[int, Value]) -> None:
         """Apply a loop over the entries of arrays, besides the last ones."""
-        parts: Any = called.items
-        first, *inside, last = parts
-        length, start = self._number(first.arguments["length"]), self._number(first.arguments.get("start", 0))
+        first, *inside, last = list[Any](called.items)
+        length, starts = self._number(first.arguments["length"]), self._number(first.arguments.get("start", 0))
         states = tuple(self._value(one.number, path, env) for one in first.arguments["carry"])
         over = []
-        for one, dim in zip(first.arguments["over"], first.arguments["axes"], strict=True):
+        for place, (one, dim) in enumerate(zip(first.arguments["over"], first.arguments["axes"], strict=True)):
+            start = starts[place] if isinstance(starts, tuple) else starts
             value = self._value(one.number, path, env)
             axis = value.type.axis(dim)
             over.append(moved(take(value, axis, start, length), [axis, *(n for n in range(value.rank) if n != axis)]))
@@ -266,7 +266,8 @@ class Player:
             arguments = arguments if step.graded and id(step) in self.live else _without_gradients(arguments)
             if self.cache is not None and step.name == _ATTENTION and not self._remember_groups(step, path, env):
                 arguments |= self._remembered(arguments, path)
-            values = self.operators.apply(step.name, arguments, lambda: [self._shape(array) for array in step.results], where)
+            shapes = lambda: [self._shape(array) for array in step.results]  # noqa: E731 - only some operators ask for them
+            values = self.operators.apply(step.name, arguments, shapes, where, keeping=step.graded != "within")
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
         except ParamsymError as error:

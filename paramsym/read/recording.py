@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from paramsym.algebra.size import Count
 from paramsym.program.types import Kind
+
+Graded: TypeAlias = Literal[True, False, "within"]
 
 
 class Ref(NamedTuple):
@@ -34,14 +36,15 @@ class Array:
 class Done:
     """One operator that ran. Arguments are by name: numbers, words, ``Ref`` for arrays, and tuples of these.
 
-    ``graded`` is False if the operator ran while gradients were off. ``line`` is the line of the model's source that called it.
+    ``graded`` is False if the operator ran while gradients were off, and "within" if it ran in a function with a backward pass of its own,
+    so that it keeps nothing itself. ``line`` is the line of the model's source that called it.
     """
 
     name: str
     arguments: Mapping[str, Any]
     results: tuple[Array, ...]
     line: str = ""
-    graded: bool = True
+    graded: Graded = True
 
 
 @dataclass(slots=True)

@@ -2,8 +2,8 @@
 
 A loop is a call of the kind ``for``. Its first operator, ``each``, gives the states before an entry and the entries of the arrays along
 which it goes; its last one, ``all``, takes the states after an entry and the outputs, and gives the last states and the outputs of all
-entries. The last entry stays outside of the loop: what only a following entry would use has no gradient there. A loop may go from the
-last entry to the first one.
+entries. The last entry stays outside of the loop: what only a following entry would use has no gradient there. A loop may leave out
+entries at both ends, take entries of two arrays that are some places apart, and go backwards.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from paramsym.read.copies import instead, leaves, outline, put
 from paramsym.read.loops import same_entries
 from paramsym.read.recording import Array, Called, Done, Recording, Ref, refs
 
@@ -20,11 +21,13 @@ LOOP = "for"
 _EACH = "each"
 _LONGEST = 64
 """The most operators for one entry."""
+_FEWEST = 3
+"""The fewest entries of a loop over some entries of an axis."""
 _ALIASES = frozenset({"detach", "alias"})
 
 
 def rolled(recording: Recording) -> Recording:
-    """Return the recording with each loop over all entries of an axis as one copy; two entries are the fewest."""
+    """Return the recording with each loop over entries of an axis, one after another, as one copy; two are the fewest if they are all."""
     if any(step.name == "unbind" for step in recording.top.steps()):
         found = _rolled(replace(recording, top=_taken_apart(recording.top)))
         if looped(found):
@@ -37,7 +40,7 @@ def _rolled(recording: Recording) -> Recording:
 
 
 def looped(recording: Recording) -> bool:
-    """Whether a recording has a loop over the entries of an axis, so that a pass with a long one takes long."""
+    """Whether a recording has a loop over entries of an axis, so that a pass with a long one takes long."""
     return any(step.name == _EACH for step in recording.top.steps())
 
 
@@ -102,6 +105,7 @@ class _Write:
     """A change in place of an entry of an array: the operators, what is written, and the arrays that have new entries, by the old ones."""
 
     dim: int
+    start: int
     source: int
     steps: list[Done]
     changed: list[tuple[int, int]]
@@ -112,9 +116,9 @@ class _Loop:
     """The copies of a loop, one for each entry: ``written`` with the modules that they call, ``copies`` as their operators alone.
 
     ``inner`` gives for the arrays that the first copy makes those of each copy. ``carried`` has for each argument that comes from the copy
-    before the array that the first copy takes, and the one that it passes on. ``moving`` are arguments that are the number of the entry.
-    ``writes`` are arrays whose entries are changed in place, and ``stacks`` the operators that stack the outputs of all copies. ``order``
-    has the number of the entry of each copy.
+    before the array that the first copy takes, and the one that it passes on. ``moving`` has for each argument that is the number of the
+    entry the one of the first copy. ``writes`` are arrays whose entries are changed in place, and ``stacks`` the operators that stack the
+    outputs of all copies. ``order`` has the number of the entry of each copy.
     """
 
     roller: _Roller
@@ -124,7 +128,7 @@ class _Loop:
     copies: list[list[Done]] = field(init=False)
     inner: list[dict[int, int]] = field(default_factory=list)
     carried: dict[Any, tuple[int, int]] = field(default_factory=dict)
-    moving: set[Any] = field(default_factory=set)
+    moving: dict[Any, int] = field(default_factory=dict)
     writes: list[_Write] = field(default_factory=list)
     stacks: dict[int, Done] = field(default_factory=dict)
 
@@ -137,36 +141,45 @@ class _Loop:
         """Return the loop whose first entry is taken at a position, or None; ``earliest`` is where it may begin."""
         first = items[position]
         base = roller.arrays.get(first.arguments["self"].number) if isinstance(first, Done) and first.name == "select" else None
-        count = 0 if base is None else base.shape[first.arguments["dim"]]
-        order = next((list(one) for one in (range(count), range(count)[::-1]) if count > 1 and one[0] == first.arguments["index"]), [])
-        if not order:
+        if base is None:
             return None
-        second = {**first.arguments, "index": order[1]}
-        ends = range(position + 1, min(position + _LONGEST, len(items)))
-        length = next((end - position for end in ends if isinstance(items[end], Done) and dict(items[end].arguments) == second), 0)
-        if not length:
-            return None
-        for begin in range(position, max(earliest, position - length + 1) - 1, -1):
-            written = [[*items[start : start + length]] for start in range(begin, begin + count * length, length)]
-            outline = [*map(_outline, written[0])]
-            if len(written[-1]) == length and None not in outline and all([*map(_outline, copy)] == outline for copy in written):
-                loop = cls(roller, begin, written, order)
+        count, index = base.shape[first.arguments["dim"]], first.arguments["index"]
+        for step in (1, -1):
+            following = {**first.arguments, "index": index + step}
+            ends = range(position + 1, min(position + _LONGEST, len(items)))
+            length = next((end - position for end in ends if isinstance(items[end], Done) and items[end].arguments == following), 0)
+            if not length:
+                continue
+            found = [(cls._number(items, begin, length), begin) for begin in range(max(earliest, position - length + 1), position + 1)]
+            for number, begin in sorted(found, reverse=True):
+                entries = range(index, index + step * number, step)
+                if number < (2 if number == count else _FEWEST) or not all(0 <= one < count for one in (entries[0], entries[-1])):
+                    continue
+                written = [[*items[start : start + length]] for start in range(begin, begin + number * length, length)]
+                loop = cls(roller, begin, written, list(entries))
                 if loop._follows() and loop._writes() and loop._alone():
                     return loop
         return None
+
+    @classmethod
+    def _number(cls, items: Sequence[Any], begin: int, length: int) -> int:
+        """Return how many copies of one length begin at a place."""
+        outlines = [*map(outline, items[begin : begin + length])]
+        number, place = int(None not in outlines), begin + length
+        while number and [*map(outline, items[place : place + length])] == outlines:
+            number, place = number + 1, place + length
+        return number
 
     def _follows(self) -> bool:
         """Whether each copy follows from the one before."""
         first = self.copies[0]
         for copy in self.copies:
-            if any(not _same_form(one, other) for one, other in zip(first, copy, strict=True)):
-                return False
             pairs = (zip(one.results, other.results, strict=True) for one, other in zip(first, copy, strict=True))
             self.inner.append({a.number: b.number for pair in pairs for a, b in pair})
-        leaves = [[dict(_leaves(one.arguments)) for one in copy] for copy in self.copies]
+        taken = [[dict(leaves(one.arguments)) for one in copy] for copy in self.copies]
         return all(
-            len({frozenset(one[place]) for one in leaves}) == 1
-            and all(self._argument((place, path), [one[place][path] for one in leaves]) for path in leaves[0][place])
+            len({frozenset(one[place]) for one in taken}) == 1
+            and all(self._argument((place, path), [one[place][path] for one in taken]) for path in taken[0][place])
             for place in range(len(first))
         )
 
@@ -176,8 +189,8 @@ class _Loop:
         if not isinstance(first, Ref):
             if all(one == first and type(one) is type(first) for one in values):
                 return True
-            self.moving.add(at)
-            return at[1][-1] == "index" and list(values) == self.order
+            self.moving[at] = first
+            return at[1][-1] == "index" and [one - first for one in values] == [one - self.order[0] for one in self.order]
         numbers = [one.number if isinstance(one, Ref) else -1 for one in values]
         made = self.inner[0]
         if first.number in made:
@@ -202,7 +215,7 @@ class _Loop:
                 if any(at[0] == place for at in self.moving) and step.name != "put back":
                     return False
                 continue
-            if step.name != "select" or step.arguments["self"].number in self.inner[0] or self._length(step) != len(self.copies):
+            if step.name != "select" or step.arguments["self"].number in self.inner[0]:
                 return False
             if (place, ("self",)) in self.carried and not self._write(place, step):
                 return False
@@ -210,10 +223,6 @@ class _Loop:
         pairs = {pair for write in self.writes for pair in write.changed}
         outside = [at for at in (*self.carried, *self.moving) if id(first[at[0]]) not in written]
         return not any(self.carried.get(at) in pairs or (at in self.moving and first[at[0]].name == "put back") for at in outside)
-
-    def _length(self, step: Done) -> Any:
-        base = self.roller.arrays.get(step.arguments["self"].number)
-        return None if base is None else base.shape[step.arguments["dim"]]
 
     def _write(self, place: int, select: Done) -> bool:
         """Add the change of an entry: it is selected, other entries are copied into it, and it is put back."""
@@ -224,7 +233,7 @@ class _Loop:
         source = None if copied is None else self.roller.arrays.get(getattr(copied.arguments["src"], "number", -1))
         if copied is None or source is None or (source.shape, source.kind) != (view.shape, view.kind):
             return False
-        write = _Write(select.arguments["dim"], source.number, [select, copied], [])
+        write = _Write(select.arguments["dim"], self._start(place), source.number, [select, copied], [])
         seen = copied.results[0].number
         for at, step in enumerate(first):
             if step.name != "put back" or step.arguments["view"] != Ref(seen):
@@ -253,12 +262,26 @@ class _Loop:
             if not any(beyond[:-1]):
                 continue
             user = next(iter(beyond[0]), None)
-            made = tuple(Ref(self.inner[self.order.index(place)][number]) for place in range(len(self.order)))
             step = steps.get(user) if user is not None else None
-            if step is None or self._out(number, step) is None or step.arguments["tensors"] != made or any(one != {user} for one in beyond):
+            if step is None or self._out(number, step) is None or any(one != {user} for one in beyond):
+                return False
+            if None in self._around(number, step):
                 return False
             self.stacks[number] = step
         return True
+
+    def _around(self, number: int, step: Done) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
+        """Return the arrays before and after the outputs of all copies among those that an operator joins; None if it takes them apart."""
+        tensors = step.arguments["tensors"]
+        made = tuple(Ref(copy[number]) for copy in (self.inner[::-1] if self.reverse else self.inner))
+        begin = tensors.index(made[0]) if made[0] in tensors else 0
+        end = begin + len(made)
+        return (tensors[:begin], tensors[end:]) if tensors[begin:end] == made else (None, None)
+
+    def _start(self, place: int) -> int:
+        """Return the lowest entry that the loop takes of an array; the last copy is outside of it."""
+        first = self.moving[place, ("index",)]
+        return first - (len(self.copies) - 2) if self.reverse else first
 
     def _out(self, number: int, step: Done) -> tuple[int, int] | None:
         """Return the array of a copy of which an operator stacks all, and the new axis; ``cat`` stacks arrays with a new axis of size 1."""
@@ -278,7 +301,9 @@ class _Loop:
         first, length = self.copies[0], len(self.copies) - 1
         written = {id(step) for write in self.writes for step in write.steps}
         places = [place for place, step in enumerate(first) if id(step) not in written]
-        over = [first[place] for place in places if (place, ("index",)) in self.moving]
+        taken = [place for place in places if (place, ("index",)) in self.moving]
+        over = [first[place] for place in taken]
+        starts = tuple(map(self._start, taken))
         pairs = [*dict.fromkeys(pair for at, pair in self.carried.items() if at[0] in places)]
         arrays = self.roller.arrays
         states = {pair: self.roller.new(arrays[pair[1]].shape, arrays[pair[1]]) for pair in pairs}
@@ -289,7 +314,8 @@ class _Loop:
                 "over": tuple(step.arguments["self"] for step in over),
                 "axes": tuple(step.arguments["dim"] for step in over),
                 "length": length,
-                **({"start": 1, "reverse": True} if self.reverse else {}),
+                **({"start": starts[0] if len({*starts}) == 1 else starts} if any(starts) else {}),
+                **({"reverse": True} if self.reverse else {}),
             },
             (*states.values(), *(step.results[0] for step in over)),
             first[0].line,
@@ -303,34 +329,42 @@ class _Loop:
         given = tuple(Ref(number) for number, _ in outs)
         stated = {"carry": tuple(Ref(b) for _, b in pairs), "out": given, "axes": tuple(dim for _, dim in outs)}
         every = Done("all", stated, (*passed, *stacked), first[-1].line)
-        for array, step, (_, dim) in zip(stacked[len(self.writes) :], self.stacks.values(), outs[len(self.writes) :], strict=True):
-            self._joined(array, step, dim)
+        for array, (number, step), (_, dim) in zip(stacked[len(self.writes) :], self.stacks.items(), outs[len(self.writes) :], strict=True):
+            self._joined(array, number, step, dim)
         back = [step for write, array in zip(self.writes, stacked, strict=False) for step in self._put_back(write, array, length)]
-        return [Called(f"{path}.{LOOP}".lstrip("."), LOOP, [each, *_instead(self.written[0], body), every]), *back, *self.written[-1]]
+        return [Called(f"{path}.{LOOP}".lstrip("."), LOOP, [each, *instead(self.written[0], body), every]), *back, *self.written[-1]]
 
     def _body(self, place: int, states: Mapping[tuple[int, int], Array]) -> Done:
         step = self.copies[0][place]
         taken = {path: pair for (at, path), pair in self.carried.items() if at == place}
-        return replace(step, arguments=_put(step.arguments, {path: Ref(states[pair].number) for path, pair in taken.items()}))
+        return replace(step, arguments=put(step.arguments, {path: Ref(states[pair].number) for path, pair in taken.items()}))
 
     def _stacked(self, array: Array, dim: int, length: int) -> Array:
         axis = dim % (len(array.shape) + 1)
         return self.roller.new((*array.shape[:axis], length, *array.shape[axis:]), array)
 
-    def _joined(self, array: Array, step: Done, dim: int) -> None:
-        """Put the outputs of the loop and that of the last entry together where the model stacks all of them."""
-        last = apart = self.roller.arrays[step.arguments["tensors"][0 if self.reverse else -1].number]
-        axis, before = dim % len(array.shape), []
-        if step.name == "stack":
-            apart = self.roller.new((*last.shape[:axis], 1, *last.shape[axis:]), last)
-            before = [Done("unsqueeze", {"self": Ref(last.number), "dim": axis}, (apart,), step.line, step.graded)]
-        parts = (Ref(apart.number), Ref(array.number)) if self.reverse else (Ref(array.number), Ref(apart.number))
-        self.roller.instead[id(step)] = [*before, replace(step, name="cat", arguments={"tensors": parts, "dim": axis})]
+    def _joined(self, array: Array, number: int, step: Done, dim: int) -> None:
+        """Put the outputs of the loop and that of the last entry together, and what stands around them, where the model joins all."""
+        before, after = self._around(number, step)
+        last = (Ref(self.inner[-1][number]),)
+        listed = (*(before or ()), *last[: self.reverse], Ref(array.number), *last[self.reverse :], *(after or ()))
+        rank = len(array.shape)
+        apart = [made for one in listed for made in self._apart(one, array, dim % rank, step)] if step.name == "stack" else []
+        widened = {one.arguments["self"]: Ref(one.results[0].number) for one in apart}
+        parts = tuple(widened.get(one, one) for one in listed)
+        self.roller.instead[id(step)] = [*apart, replace(step, name="cat", arguments={"tensors": parts, "dim": dim % rank})]
+
+    def _apart(self, one: Ref, array: Array, axis: int, step: Done) -> Iterator[Done]:
+        """Yield the operator that puts the axis of a stack into an array, which the outputs of the loop have."""
+        if one.number != array.number:
+            found = self.roller.arrays[one.number]
+            made = self.roller.new((*found.shape[:axis], 1, *found.shape[axis:]), found)
+            yield Done("unsqueeze", {"self": one, "dim": axis}, (made,), step.line, step.graded)
 
     @property
     def reverse(self) -> bool:
         """Whether the first copy takes the last entry."""
-        return self.order[0] > 0
+        return self.order[1] < self.order[0]
 
     def _put_back(self, write: _Write, array: Array, length: int) -> Iterator[Done]:
         """Yield the operators that put the outputs of the loop into the array whose entries it changes."""
@@ -339,51 +373,9 @@ class _Loop:
             name = step.arguments["name"]
             arguments: dict[str, Any] = {"self": Ref(old)}
             if name == "select":
-                start = int(self.reverse)
-                name, arguments = "slice", {**arguments, "dim": write.dim, "start": start, "end": start + length, "step": 1}
+                end = write.start + length
+                name, arguments = "slice", {**arguments, "dim": write.dim, "start": write.start, "end": end, "step": 1}
             result = replace(step.results[0], number=before[new])
             stated = {"base": Ref(old), "view": Ref(seen), "name": name, "arguments": arguments, "place": 0}
             yield replace(step, arguments=stated, results=(result,))
             seen = result.number
-
-
-def _outline(item: Any) -> Any:
-    """Return the modules that an item of a copy calls; None if numbered modules in it are repeated."""
-    if isinstance(item, Called):
-        inside = tuple(map(_outline, item.items))
-        return None if None in inside else (item.path, item.kind, inside)
-    return isinstance(item, Done) or None
-
-
-def _instead(items: Sequence[Any], body: Mapping[int, Done]) -> list[Any]:
-    """Return the items of a copy with other operators, and without those that have none."""
-    kept = (item for item in items if isinstance(item, Called) or id(item) in body)
-    return [Called(one.path, one.kind, _instead(one.items, body)) if isinstance(one, Called) else body[id(one)] for one in kept]
-
-
-def _same_form(one: Done, other: Done) -> bool:
-    """Whether two operators have the same name, and results of the same shapes."""
-    shapes = ([(array.shape, array.kind) for array in step.results] for step in (one, other))
-    return (one.name, one.graded) == (other.name, other.graded) and next(shapes) == next(shapes)
-
-
-def _leaves(arguments: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield the numbers, words and arrays in the arguments of an operator, each with the names and places that lead to it."""
-    if isinstance(arguments, Mapping):
-        for name, one in arguments.items():
-            yield from _leaves(one, (*path, name))
-    elif isinstance(arguments, tuple) and not isinstance(arguments, Ref):
-        yield (*path, len(arguments)), len(arguments)
-        for place, one in enumerate(arguments):
-            yield from _leaves(one, (*path, place))
-    else:
-        yield path, arguments
-
-
-def _put(arguments: Any, changed: Mapping[tuple[Any, ...], Any], path: tuple[Any, ...] = ()) -> Any:
-    """Return arguments with other arrays at some of these paths."""
-    if isinstance(arguments, Mapping):
-        return {name: _put(one, changed, (*path, name)) for name, one in arguments.items()}
-    if isinstance(arguments, tuple) and not isinstance(arguments, Ref):
-        return tuple(_put(one, changed, (*path, place)) for place, one in enumerate(arguments))
-    return changed.get(path, arguments)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from paramsym.algebra.size import Count
-from paramsym.program import Value, compare, constant, rearrange
+from paramsym.program import Value, compare, constant, contract, join, rearrange, region
 from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
 from paramsym.program.types import Kind
-from paramsym.read.operators import expanded
+from paramsym.read.operators import expanded, reshaped
 from paramsym.read.torch_entries import TORCH, combined, filled
 
 Given = Sequence[tuple[Count, ...]]
@@ -56,6 +56,26 @@ def _arange(end: Any, start: Any = 0, step: Any = 1, dtype: Kind | None = None, 
 @TORCH("linspace")
 def _linspace(start: Any, end: Any, steps: Any, dtype: Kind | None = None, *, given: Given) -> Value:
     return _spaced(given[0], start, (end - start) / (steps - 1) if steps != 1 else 0, dtype or "float")
+
+
+@TORCH("affine_grid_generator", ignored="size")
+def _affine_grid(theta: Value, align_corners: bool, *, given: Given) -> Value:
+    """Return where each entry of an image is taken from: the matrix of the image times its position, from -1 to 1, and one."""
+    spatial = given[0][1:-1]
+
+    def place(axis: int) -> Value:
+        size = spatial[axis]
+        step = 2 / (size - 1) if align_corners and size != 1 else 2 / size
+        line = _spaced((size,), -1 if align_corners and size != 1 else step / 2 - 1, step, "float")
+        stretched = reshaped(line, [size if n == axis else 1 for n in range(len(spatial))])
+        return reshaped(expanded(stretched, spatial), (*spatial, 1))
+
+    def kernel(matrix: Value) -> Value:
+        places = [place(axis) for axis in reversed(range(len(spatial)))]  # the last axis is x
+        words = " ".join("hwd"[: len(spatial)])
+        return contract(f"{words} i, b o i -> b {words} o", join(*places, filled((*spatial, 1), 1)), matrix)
+
+    return region("affine grid", kernel, theta, keeps=())
 
 
 def _spaced(shape: tuple[Count, ...], start: Any, step: Any, kind: Kind) -> Value:

@@ -169,9 +169,20 @@ def _pair(one: list[str], other: list[str], after: list[str], x: Value, y: Value
     (x, one), (y, other) = (_summed(value, term, {*after, *common}) for value, term in ((x, one), (y, other)))
     if not common:
         return _aligned(x, one, after) * _aligned(y, other, after)
+    (x, one), (y, other) = (_merging(*factor, common, [*after, *sorted(common)]) for factor in ((x, one), (y, other)))
     words = {letter: letter if _alike(letter, sizes) else f"...{letter}" for letter in (*one, *other)}
     order = _multiplied(one, other, after, sizes)
     return _ordered(contract(f"{_words(one, words)}, {_words(other, words)} -> {_words(order, words)}", x, y), order, after)
+
+
+def _merging(x: Value, term: list[str], common: Sequence[str], order: Sequence[str]) -> tuple[Value, list[str]]:
+    """Return a factor with the axes that torch sums over in the order of their letters, and others in that of the result.
+
+    Torch merges them to one axis of a matrix, and an order that is not the factor's own needs a copy.
+    """
+    ordered = sorted(term, key=order.index)
+    summed, left = ([letter for letter in term if (letter in common) is gone] for gone in (True, False))
+    return (x, term) if [*left, *summed] == ordered else (_aligned(x, term, ordered), ordered)
 
 
 def _multiplied(one: Sequence[str], other: Sequence[str], after: Sequence[str], sizes: Sequence[Mapping[str, Dim]]) -> list[str]:

@@ -7,8 +7,7 @@ numbers is unknown; a model that branches on one is refused.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple, cast
@@ -17,10 +16,11 @@ from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
-from paramsym.read.recording import Array, Called, Done, Recording, Ref
+from paramsym.read.recording import Array, Called, Done, Graded, Recording, Ref
 from paramsym.read.torch_results import RESULTS, laid_out, without_values
 from paramsym.read.torch_returned import arrays, cached, remember
-from paramsym.read.torch_watch import COMPOSITE, bound, flat, kind_of, line, unwatched, watched, without_change
+from paramsym.read.torch_state import first_names, unsaved
+from paramsym.read.torch_watch import COMPOSITE, bound, called, flat, kind_of, line, unwatched, watched, without_change
 
 _MOST = 50_000
 """The most operators that run, those on whole numbers included, which are not recorded."""
@@ -50,11 +50,6 @@ def recorded(module: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Re
         NotYetError: one that branches on floating-point values, has too many operators, or returns no array.
     """
     return _Recorder(needed("torch", "from_module")).recorded(module, inputs, named)
-
-
-def unsaved(module: Any) -> set[str]:
-    """Return the names of the buffers that a module does not save."""
-    return {f"{path}.{name}".lstrip(".") for path, inner in module.named_modules() for name in inner._non_persistent_buffers_set}
 
 
 def until(error: BaseException) -> Recording | None:
@@ -91,7 +86,8 @@ class _Recorder:
         self.constants: dict[int, Array] = {}
         self.stored: dict[int, tuple[str, ...]] = {}
         self.stack = [Called("", "")]
-        self.count = self.ran = self.functions = 0
+        self.count = self.ran = 0
+        self.functions: list[list[Any]] = []
         self.deadline = Deadline(_LONGEST)
 
     # The pass --------------------------------------------------------------------------------------------------------------------
@@ -101,10 +97,10 @@ class _Recorder:
         state = self._state(module)
         given, by_name = tuple(self._input(one) for one in inputs), {name: self._input(one) for name, one in named.items()}
         taken = tuple(self._array(one) for one in flat([given, by_name]) if isinstance(one, torch.Tensor))
-        with self._paths(module), watched(torch, self), self.deadline:
+        with called(torch, module, self.stack), watched(torch, self), self.deadline:
             try:
                 with self.deadline.running():
-                    result = torch.func.functional_call(module, state, given, by_name)
+                    result = torch.func.functional_call(module, state, given, by_name, tie_weights=False)
             except ParamsymError as error:
                 error.__dict__["recorded"] = self._until(taken)
                 raise
@@ -131,14 +127,17 @@ class _Recorder:
         return PassError(f"the forward pass of {type(module).__name__} failed{inside} ({type(error).__name__}: {reason}).")
 
     def _state(self, module: Any) -> dict[str, Any]:
-        """Return the module's tensors on the meta device; buffers that are not saved keep their values."""
+        """Return the module's tensors on the meta device; buffers that are not saved keep their values.
+
+        A module that occurs twice has its first path alone: torch would put the tensors of its last path back, which are these.
+        """
         torch = self.torch
         names: dict[int, list[str]] = {}
         tensors: dict[int, Any] = {}
         for name, tensor in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]:
             names.setdefault(id(tensor), []).append(name)
             tensors[id(tensor)] = tensor
-        hidden = unsaved(module)
+        places, hidden = first_names(module), unsaved(module)
         state: dict[str, Any] = {}
         for key, tensor in tensors.items():
             if names[key][0] in hidden and tensor.device.type != "meta":
@@ -150,7 +149,7 @@ class _Recorder:
                 made = without_values(torch, tensor).requires_grad_(tensor.requires_grad)
                 self.stored[self._new(made)] = tuple(names[key])
                 self.blind.add(id(made))
-            state |= dict.fromkeys(names[key], made)
+            state |= dict.fromkeys(places.intersection(names[key]), made)
         return state
 
     def _input(self, given: Any) -> Any:
@@ -242,14 +241,23 @@ class _Recorder:
                 self.seen[id(one)] = self._version(taken[0])
         return result
 
-    @contextmanager
-    def graded(self) -> Generator[None]:
-        """Take the operators as differentiable, although torch turns gradients off."""
-        self.functions += 1
+    def function(self, apply: Callable[[], Any]) -> Any:
+        """Call a function with a backward pass of its own: its operators are differentiable, and what it saves is kept for its result."""
+        saved: list[Any] = []
+        self.functions.append(saved)
         try:
-            yield
+            result = apply()
         finally:
-            self.functions -= 1
+            self.functions.pop()
+        output = next((one for one in flat([result]) if isinstance(one, self.torch.Tensor) and self._kind(one) in REAL), None)
+        if saved and output is not None:
+            self._step("saved", {"self": self._ref(output), "tensors": tuple(map(self._ref, saved))}, [output])
+        return result
+
+    def saved(self, tensors: Sequence[Any]) -> None:
+        """Note the tensors that a function saves for its backward pass."""
+        if self.functions:
+            self.functions[-1] += [one for one in tensors if isinstance(one, self.torch.Tensor)]
 
     def _depends_on_nothing(self, taken: Sequence[Any]) -> bool:
         keys = [id(one) for one in taken]
@@ -267,7 +275,7 @@ class _Recorder:
             else:
                 self._new(one)
                 results.append(self._array(one))
-        graded = self.functions > 0 or self.torch.is_grad_enabled()
+        graded: Graded = "within" if self.functions else self.torch.is_grad_enabled()
         self.stack[-1].items.append(Done(name, arguments, tuple(results), line(), graded))
 
     def _frozen(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,7 +319,8 @@ class _Recorder:
         """Record a change in place: the tensor, and all that it is a view of, have new entries."""
         torch, tensor = self.torch, arguments[target]
         if target == "out":
-            raise NotYetError(f"{self._where()} writes into an array that is given as out; this cannot be read yet.")
+            result = self.operator(without_change(torch, func), (), {key: one for key, one in arguments.items() if key != target})
+            return self.operator(torch.ops.aten.copy_.default, (), {"self": tensor, "src": result})
         if name in _SHAPES_IN_PLACE:
             frozen = self._frozen(arguments)
             with unwatched(torch):
@@ -374,28 +383,3 @@ class _Recorder:
         """Return the module and the line of the model's source that is running, in words."""
         path, place = self.stack[-1].path or "the forward pass", line()
         return f"{path} ({place})" if place else path
-
-    # Modules ---------------------------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _paths(self, module: Any) -> Generator[None]:
-        """Keep the path of the module that runs."""
-        names = {id(inner): (path, type(inner).__name__) for path, inner in module.named_modules() if path}
-
-        def before(inner: Any, _: Any) -> None:
-            if id(inner) in names:
-                called = Called(*names[id(inner)])
-                self.stack[-1].items.append(called)
-                self.stack.append(called)
-
-        def after(inner: Any, *_: Any) -> None:
-            if id(inner) in names and self.stack[-1].path == names[id(inner)][0]:
-                self.stack.pop()
-
-        hooks = self.torch.nn.modules.module
-        handles = hooks.register_module_forward_pre_hook(before), hooks.register_module_forward_hook(after)
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()

@@ -49,11 +49,26 @@ def _histogram(torch: Any, arguments: Mapping[str, Any]) -> Any:
     return torch.bincount(x.flatten().long(), minlength=bins)[:bins].to(x.dtype)
 
 
+def _recurrent(torch: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the states of all steps and the last ones of every level; torch itself takes every step on the meta device."""
+    if "input" not in arguments or arguments["input"].device.type != "meta" or arguments["input"].dim() != 3:
+        return None
+    x, hx = arguments["input"], arguments["hx"]
+    states = hx if isinstance(hx, list | tuple) else (hx,)
+    steps, batch = x.shape[:2][:: -1 if arguments["batch_first"] else 1]
+    wanted = torch.is_grad_enabled() and any(one.requires_grad for one in (x, *states, *arguments["params"]))
+    width = states[0].shape[-1] * (2 if arguments["bidirectional"] else 1)
+    output = torch.empty(steps, batch, width, dtype=x.dtype, device="meta", requires_grad=wanted)
+    last = (torch.empty(one.shape, dtype=x.dtype, device="meta", requires_grad=wanted) for one in states)
+    return (output.transpose(0, 1) if arguments["batch_first"] else output, *last)
+
+
 RESULTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "scaled_dot_product_attention": _fused_attention,
     "_grouped_mm": _grouped_product,
     "topk": _largest,
     "histc": _histogram,
+    **dict.fromkeys(("lstm", "gru", "rnn_tanh", "rnn_relu"), _recurrent),
 }
 """The results by operator; None if torch itself computes the result."""
 

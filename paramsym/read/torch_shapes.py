@@ -10,6 +10,7 @@ from sympy import Min
 from paramsym.algebra.size import Count, canonical
 from paramsym.errors import NotYetError
 from paramsym.program import (
+    Kept,
     Value,
     compare,
     constant,
@@ -72,6 +73,12 @@ def _expand(self: Value, *, given: Given) -> Value:
 @TORCH("clone", "contiguous")
 def _clone(self: Value) -> Value:
     return record(Compact(), self)
+
+
+@TORCH("saved")
+def _saved(self: Value, tensors: Sequence[Value]) -> Value:
+    """Return the result of a function with a backward pass of its own, for which it keeps the arrays that it saved."""
+    return region("saved", lambda x, *_: x, self, *tensors, keeps=tuple(Kept("taken", n) for n in range(1, len(tensors) + 1)))
 
 
 @TORCH("slice", ignored="end")

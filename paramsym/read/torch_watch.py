@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import paramsym
 from paramsym.errors import NotYetError
 from paramsym.program.types import Kind
+from paramsym.read.recording import Called
 
 COMPOSITE = frozenset(
     {
@@ -38,9 +39,11 @@ class Watcher(Protocol):
     def check_known(self, name: str, args: Sequence[Any]) -> None:
         """Refuse to give the values of a tensor to Python if they are unknown."""
 
-    def graded(self) -> AbstractContextManager[None]:
-        """Take the operators of a function that defines its backward pass as differentiable."""
-        ...
+    def function(self, apply: Callable[[], Any]) -> Any:
+        """Call a function that defines its backward pass, whose operators are differentiable."""
+
+    def saved(self, tensors: Sequence[Any]) -> None:
+        """Note the tensors that such a function saves."""
 
 
 @contextmanager
@@ -74,6 +77,30 @@ def watched(torch: Any, watcher: Watcher) -> Generator[None]:
 
 
 @contextmanager
+def called(torch: Any, module: Any, stack: list[Called]) -> Generator[None]:
+    """Put the call of each module inside the call of the one around it; the last one of the stack is the one that runs."""
+    names = {id(inner): (path, type(inner).__name__) for path, inner in module.named_modules() if path}
+
+    def before(inner: Any, _: Any) -> None:
+        if id(inner) in names:
+            made = Called(*names[id(inner)])
+            stack[-1].items.append(made)
+            stack.append(made)
+
+    def after(inner: Any, *_: Any) -> None:
+        if id(inner) in names and stack[-1].path == names[id(inner)][0]:
+            stack.pop()
+
+    hooks = torch.nn.modules.module
+    handles = hooks.register_module_forward_pre_hook(before), hooks.register_module_forward_hook(after)
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
 def unwatched(torch: Any) -> Generator[None]:
     """Compute without telling the watcher."""
     from torch.utils._python_dispatch import _disable_current_modes
@@ -86,38 +113,47 @@ def unwatched(torch: Any) -> Generator[None]:
 def _step_by_step(torch: Any) -> Generator[None]:
     """Let torch's attention layers compute as in training, and let its functions written in Python run by themselves.
 
-    Such a function would be handed over whole, and the functions inside of it would not be seen.
+    Such a function would be handed over whole, and the functions inside of it would not be seen. Distributions do not check their
+    parameters, whose values are unknown.
     """
     before = torch.backends.mha.get_fastpath_enabled()
+    distributions = torch.distributions.Distribution
+    checked = distributions._validate_args
     names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
     modules = (torch.nn.functional, torch.functional)
     checks = {(module, name): getattr(module, name) for module in modules for name in names if hasattr(module, name)}
     torch.backends.mha.set_fastpath_enabled(False)
+    distributions.set_default_validate_args(False)
     for module, name in checks:
         setattr(module, name, lambda *_: False)
     try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
+        distributions.set_default_validate_args(checked)
         for (module, name), check in checks.items():
             setattr(module, name, check)
 
 
 @contextmanager
 def _own_backward(torch: Any, watcher: Watcher) -> Generator[None]:
-    """Take the operators inside a ``torch.autograd.Function`` as differentiable, although torch turns gradients off there."""
-    cls = torch.autograd.Function
-    apply = cls.__dict__["apply"]
+    """Tell a watcher of each ``torch.autograd.Function``, inside of which torch turns gradients off, and of what it saves."""
+    cls, context = torch.autograd.Function, torch.autograd.function.FunctionCtx
+    apply, save = cls.__dict__["apply"], context.save_for_backward
 
     def applied(kind: Any, *args: Any, **kwargs: Any) -> Any:
-        with watcher.graded():
-            return apply.__func__(kind, *args, **kwargs)
+        call = partial(apply.__func__, kind, *args, **kwargs)
+        return watcher.function(call) if torch.is_grad_enabled() else call()
 
-    cls.apply = classmethod(applied)
+    def saved(ctx: Any, *tensors: Any) -> None:
+        watcher.saved(tensors)
+        save(ctx, *tensors)
+
+    cls.apply, context.save_for_backward = classmethod(applied), saved
     try:
         yield
     finally:
-        cls.apply = apply
+        cls.apply, context.save_for_backward = apply, save
 
 
 _WITH_ENTRIES = frozenset({"getitem", "setitem", "tensor", "as_tensor", "new_tensor"})
@@ -191,14 +227,14 @@ def _fits(torch: Any, wanted: Any, given: Any) -> bool:
 
 
 def without_change(torch: Any, func: Any) -> Any:
-    """Return the operator that computes what another one writes into its argument.
+    """Return the operator that computes what another one writes into its argument, or into an array given as ``out``.
 
     Raises:
         NotYetError: torch has none.
     """
     name = func._schema.name.removeprefix("aten::")
     packet = getattr(torch.ops.aten, name[:-1] if name.startswith("_") else name.rstrip("_"), None)
-    wanted = [str(one.type) for one in func._schema.arguments]
+    wanted = [str(one.type) for one in func._schema.arguments if one.name != "out"]
     for overloaded in () if packet is None else packet.overloads():
         found = getattr(packet, overloaded)
         if "out" not in overloaded and [str(one.type) for one in found._schema.arguments] == wanted:

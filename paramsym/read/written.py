@@ -68,7 +68,7 @@ class Writer:
             return {"stack": one.path, "kinds": kinds, "passed": passed, "first": list(one.first), "last": list(one.last)}
         if isinstance(one, Done):
             made = [one.name, {name: self.value(each) for name, each in one.arguments.items()}, [self.array(each) for each in one.results]]
-            return made if one.graded else [*made, False]
+            return made if one.graded is True else [*made, one.graded]
         if isinstance(one, Called):
             return {"path": self.path(one.path), "kind": one.kind, "items": [self.item(each) for each in one.items]}
         carried = [[list(pair) for pair in pairs] for pairs in one.carried]
@@ -152,7 +152,7 @@ class Reader:
         if isinstance(one, list):
             name, arguments, results, *graded = one
             stated = {key: self.value(each) for key, each in arguments.items()}
-            return Done(str(name), stated, tuple(map(self.array, results)), graded=not graded)
+            return Done(str(name), stated, tuple(map(self.array, results)), graded="within" if graded == ["within"] else not graded)
         if "stack" in one:
             kinds = tuple(cast("Called", self.item(each)) for each in one["kinds"])
             passed = tuple(tuple((int(a), int(b)) for a, b in pairs) for pairs in one["passed"])

@@ -29,6 +29,9 @@ _HIGH = 5  # a formula of more lines needs a wider table
 _SUM = r", | [+-] "
 _PRODUCT = r"(?<=[A-Za-z}]) (?:\\, )?(?=[\\A-Za-z])(?!\\(?:right|rfloor|rceil|cdot|penalty|allowbreak)\b)"
 """Breaks of a formula: between terms and sizes, and, if necessary, between factors."""
+_ROUNDED = re.compile(r"\\left(\\l(?:floor|ceil)) \\frac\{((?:[^{} ]|\{[^{}]*\})+)\}\{(\d+)\} \\right(\\r(?:floor|ceil))")
+"""A quotient that is rounded: a bracket with a slash is as high as a line, and a bracket with a fraction touches those of other rows."""
+_BELOW_FRACTIONS = "[3pt]"
 _SIZES = (
     ("", 1.0, _GAP),
     (r"\small", 1 / 0.925, _GAP),
@@ -100,7 +103,7 @@ def _laid_out(source: Table, letters: Letters, grouped: bool, limit: float) -> t
         rows = list(_grouped(source)) if grouped else [(0, row) for row in source.rows]
     named = bool(source.columns) and source.columns[0] in NAMES
     body = [_cells(row, letters, named=named, step=step) for step, row in rows]
-    footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
+    footer = [[_cell(value, letters) for value in source.footer]] if source.footer else []
     head = [_title(title, letters) for title in source.columns]
     standing = [row for row in body if len(row) == len(head)]
     return head, body, footer, _columns(source, [head, *standing, *footer], limit)
@@ -149,8 +152,12 @@ def _title(title: str, letters: Letters) -> str:
 def _cells(row: tuple[Cell, ...], letters: Letters, *, named: bool, step: int) -> list[str]:
     """Return the cells of a row; a group row has only one, with the common first steps."""
     first, *others = row
-    written = latex.name(first) if named and isinstance(first, str) else latex.cell(first, letters)
-    return [(r"\quad " if step else "") + written, *(latex.cell(value, letters) for value in others)]
+    written = latex.name(first) if named and isinstance(first, str) else _cell(first, letters)
+    return [(r"\quad " if step else "") + written, *(_cell(value, letters) for value in others)]
+
+
+def _cell(value: Cell, letters: Letters) -> str:
+    return _ROUNDED.sub(r"\1 \2/\3 \4", latex.cell(value, letters))
 
 
 def _grouped(source: Table) -> Iterator[tuple[int, tuple[Cell, ...]]]:
@@ -196,7 +203,7 @@ def _heading(value: Cell, letters: Letters) -> str:
 
 
 def _row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    return " & ".join(cells) + r" \\" + (_BELOW_FRACTIONS if any(r"\frac" in cell for cell in cells) else "")
 
 
 def _breakable(cell: str, room: float | None) -> str:

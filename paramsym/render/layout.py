@@ -85,8 +85,8 @@ def _cell(value: Cell, letters: Letters) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """Split where a line may be broken: at spaces, after the dots between the steps of a path, around the factors of a product."""
-    return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])|(?<=\))(?=\*)|(?<=[\w)]\*)(?=floor)", text) if piece]
+    """Split where a line may be broken: at spaces, after the dots between the steps of a path, around the long factors of a product."""
+    return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])|(?<=\))(?=\*)|(?<=[\w)]\*)(?=floor|\w{10})", text) if piece]
 
 
 def _least(column: Iterable[str]) -> int:

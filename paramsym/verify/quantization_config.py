@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from paramsym.errors import ConfigError
 from paramsym.naming import described, some
 from paramsym.verify.packed import Setting
+from paramsym.verify.report import without_numbers
 from paramsym.verify.stored import SCALED, Stored, kind
 
 _SCHEMES = {
@@ -57,8 +57,8 @@ class Quantised:
                 if unlike:
                     found, said = getattr(mine[unlike[0]], key), "bits" if key == "bits" else "groups"
                     yield f"{some(unlike)}: packed with {said} {found}, where the config says {said} {wanted}"
-            forms = {_form(name) for name in mine}
-            plain = [name for name in stored.shapes if name not in packed and _form(name) in forms and not self._leaves_out(name)]
+            forms = {without_numbers(name) for name in mine}
+            plain = [name for name in stored.shapes if name not in packed and without_numbers(name) in forms and not self._leaves_out(name)]
             if plain:
                 yield f"{some(plain)}: not quantised, although its copies in other blocks are, and the config does not leave it out"
 
@@ -161,7 +161,3 @@ def scaleless(config: Mapping[str, Any], stored: Stored) -> str:
         return ""
     bare = [name for name in stored.shapes if name not in stored.packed and kind(stored.dtypes.get(name, "")) == "float8"]
     return f"{some(bare)}: {stored.dtypes[bare[0]]} without a scale, and no such dtype in the config" if bare else ""
-
-
-def _form(name: str) -> str:
-    return re.sub(r"\d+", "{}", name)

@@ -44,7 +44,7 @@ def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
     groups: dict[tuple[object, ...], list[TensorRow]] = {}
     for row in rows:
         if row.outcome not in GOOD:
-            groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
+            groups.setdefault((without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
     return _table([(_named(group), group[0]) for group in groups.values()], caption)
 
 
@@ -63,13 +63,14 @@ def report(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...],
     return "\n".join([str(replace(wrong, rows=wrong.rows[:_LISTED])) if wrong.rows else said, *more, *map(one_line, (*problems, *notes))])
 
 
-def _without_numbers(name: str) -> str:
+def without_numbers(name: str) -> str:
+    """Return a name with ``{}`` for each number in it: numbered copies have the same."""
     return re.sub(r"\d+", "{}", name)
 
 
 def _fault(row: TensorRow) -> str:
     """Return the words of a row; they are equal for copies although notes may name other copies, as for a tie."""
-    return _without_numbers(row.note) if row.outcome in {"missing", "wrong tie"} else row.note
+    return without_numbers(row.note) if row.outcome in {"missing", "wrong tie"} else row.note
 
 
 def _named(group: list[TensorRow]) -> str:

@@ -60,8 +60,9 @@ from paramsym.read.sizes import Found, Laws
 from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
-from paramsym.read.torch_recorder import recorded as recording_of, unsaved
+from paramsym.read.torch_recorder import recorded as recording_of
 from paramsym.read.torch_source import FILES
+from paramsym.read.torch_state import unsaved
 from paramsym.read.torch_watch import kind_of
 from paramsym.read.written import Writer
 

@@ -193,13 +193,15 @@ def test_a_phone_shows_formulas_tables_and_charts_whole(browser: Browser, tmp_pa
 
 
 def test_a_letter_that_is_not_in_a_count_is_said(browser: Browser, tmp_path: Path) -> None:
-    """The parameters of a module that was read are numbers; its FLOPs have letters."""
+    """The parameters of a module that was read are numbers; its FLOPs have letters, and the page begins with them."""
     path = ps.explore(*MODELS["read"]()).save(tmp_path / "page.html")
     browser.open(path.as_uri(), "document.body?.dataset.ready")
-    browser.wait("document.querySelector('#why').textContent")
+    call = "ps.explain(ps.flops(model, (B, 3, 2*H, 2*W), way='forward'), \"B\")"
+    browser.wait(f"document.querySelector('#why').textContent.includes({json.dumps(call)})")
+    assert browser.run("document.querySelectorAll('#inputs .slider').length") == 3
+    browser.run("explorer.state.question = 'params'; explorer.update()")
+    browser.wait("!document.querySelector('#why').textContent.includes('ps.explain')")
     assert browser.run("document.querySelector('#why').textContent") == "B is not in this count."
-    browser.run("explorer.state.question = 'flops'; explorer.update()")
-    browser.wait("document.querySelector('#why').textContent.includes('ps.explain')")
 
 
 def test_formulas_of_names_are_the_librarys(browser: Browser, tmp_path: Path) -> None:

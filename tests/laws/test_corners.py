@@ -193,7 +193,7 @@ class Unprintable:
         (lambda: ps.flops(ps.Dense(4, 6), (1, 4), past={"a"}), "past is {'a'}"),
         (lambda: ps.sweep(ps.Dense(H, 2), {H: [1]}, parts=H > F), "parts is H > F; wanted True, False or a depth"),
         (lambda: ps.export(ps.Dense(H, 2), [1, 2]), "language is"),
-        (lambda: ps.Dense(H, 2).to_latex({"a"}), "form {'a'} is not known"),
+        (lambda: ps.Dense(H, 2).to_latex({"a"}), "form is {'a'}"),
         (lambda: ps.load("gpt2", Unprintable()), "architecture"),
         (lambda: ps.Block(a=ps.Dense(H, H)).replace({"a"}, ps.Residual), "takes a dotted path"),
         (lambda: ps.testing.sizes(ps.Dense(H, 2), largest=Unprintable()), "largest is something"),

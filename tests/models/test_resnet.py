@@ -9,7 +9,7 @@ from frameworks import imported
 from hypothesis import given, settings, strategies as st
 from sympy import Integer
 
-from paramsym import C, N, dims
+from paramsym import C, N, W, dims
 from paramsym.errors import ArgumentError, SizeError, StructureError
 from paramsym.models import ResNet, ResNetV15
 
@@ -194,3 +194,10 @@ def test_a_quarter_of_a_width_is_rounded_down_in_the_formula() -> None:
     assert sized.formula.xreplace({symbol: Integer(size) for symbol, size in sized.sizes.items()}) == sized.count
     with pytest.raises(ArgumentError, match="a bottleneck takes a quarter; wanted 4 or more"):
         letters.at({**sizes, "H_2": 3})
+
+
+def test_the_sides_that_a_resnet_halves() -> None:
+    """The stem halves a side twice and every stage but the first once more, so that four stages take 32*W, and three 16*W."""
+    for depths, divisor in (((1, 1, 1, 1), 32), ((1, 1, 1), 16)):
+        network = ResNetV15(depths=depths, hidden_sizes=(8, 16, 32, 64)[: len(depths)], embedding_size=8)
+        assert network.inputs["pixel_values"][2:] == (divisor * W, divisor * W)

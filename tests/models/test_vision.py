@@ -172,3 +172,28 @@ def test_the_sides_that_a_maxvit_divides() -> None:
     """The stem and each of two blocks halve a side, and the last block divides what is left into windows of 7: 8*7*W."""
     net = models.MaxVit(block_channels=(8, 16), block_layers=(1, 1), partition_size=7)
     assert net.inputs["x"][2:] == (56 * ps.W, 56 * ps.W)
+
+
+def test_the_names_of_an_inverted_residual_of_maxvit() -> None:
+    """Names and shapes as torchvision 0.28 prints them for MaxVit((32, 32), 8, 4, [8], [1], 4, 0.0), in the order of its state dict."""
+    net = models.MaxVit(input_size=(32, 32), stem_channels=8, partition_size=4, block_channels=(8,), block_layers=(1,), head_dim=4)
+    home = "blocks.0.layers.0.layers.MBconv."
+    found = {name.removeprefix(home): shape for name, shape in net.shapes().items() if name.startswith(home)}
+    assert list(found.items()) == [
+        ("proj.1.weight", (8, 8, 1, 1)),
+        ("proj.1.bias", (8,)),
+        ("layers.pre_norm.weight", (8,)),
+        ("layers.pre_norm.bias", (8,)),
+        ("layers.conv_a.0.weight", (32, 8, 1, 1)),
+        ("layers.conv_a.1.weight", (32,)),
+        ("layers.conv_a.1.bias", (32,)),
+        ("layers.conv_b.0.weight", (32, 1, 3, 3)),
+        ("layers.conv_b.1.weight", (32,)),
+        ("layers.conv_b.1.bias", (32,)),
+        ("layers.squeeze_excitation.fc1.weight", (2, 32, 1, 1)),
+        ("layers.squeeze_excitation.fc1.bias", (2,)),
+        ("layers.squeeze_excitation.fc2.weight", (32, 2, 1, 1)),
+        ("layers.squeeze_excitation.fc2.bias", (32,)),
+        ("layers.conv_c.weight", (8, 32, 1, 1)),
+        ("layers.conv_c.bias", (8,)),
+    ]

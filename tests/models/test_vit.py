@@ -146,3 +146,9 @@ def test_output_shape(architecture: str) -> None:
     assert ps.output_shape(network, (2, 3, 12, 12)) == tuple(output.shape)
     with pytest.raises(ps.errors.ShapeError, match="the image is"):
         ps.output_shape(network, (2, 3, 12, 16))
+
+
+def test_tokens_and_positions_are_tables() -> None:
+    """What is put beside patches, or added to them as it is, is a table: a count without embeddings leaves all of it out."""
+    found = {one.name: one.role for one in Embeddings((14, 14), 16, 3, H, use_mask_token=True, distilled=True).tensors()}
+    assert found == dict.fromkeys(("cls_token", "mask_token", "position_embeddings", "distillation_token"), "table")

@@ -23,17 +23,10 @@ _UNKNOWN = {
 }
 """Classes of which only evaluation was read, by the reason; what they keep in training is refused."""
 _REFUSED = {name for names in _UNKNOWN.values() for name in names.split()}
-_NOT_EQUAL = {"XLNetLMHeadModel": "autograd holds a copy of one matrix of each layer more, not explained"}
 CLASSES = [(model_type, name) for model_type, name, _ in classes_of_texts()]
 
 
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(reason=_NOT_EQUAL[name], strict=True)] if name in _NOT_EQUAL else []
-
-
-@pytest.mark.parametrize(
-    ("model_type", "name"), [pytest.param(*one, marks=_marks(one[1])) for one in sample(6, CLASSES) if one[1] not in _REFUSED]
-)
+@pytest.mark.parametrize(("model_type", "name"), [one for one in sample(6, CLASSES) if one[1] not in _REFUSED])
 def test_bytes(model_type: str, name: str) -> None:
     """The kept bytes of a pass in training at a drawn configuration: what the model holds as buffers is left out."""
     found, wanted, drew = kept_by(model_type, name, "kept", [{}], most=_MOST, training=True)

@@ -144,6 +144,16 @@ def test_thop(name: str, pooled: int) -> None:
     assert ps.flops(layer, *inputs, convention="thop").total == ROWS[name]["thop"] - 50 * pooled
 
 
+def test_ptflops() -> None:
+    """The convention, with the bias of the last layer; version 0.7.5 counts activations twice, and what pools read twice, not once."""
+    name = "torchvision resnet18"
+    layer, inputs = MODELS[name]
+    activations, read, biases = 802_816 + 2 * (4 + 2 + 1) * 50_176 * 2 + 100_352, 802_816 + 512 * 49, 1000
+    counted = ps.flops(layer, *inputs, convention="ptflops").total
+    assert counted == ROWS[name]["reference_macs"] + 2 * 2_483_712 + activations
+    assert counted + activations + 2 * read + biases == ROWS[name]["ptflops_pytorch"]
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_fvcore(name: str) -> None:
     """The convention gives what the tool gives where it sees all of a model; its trace of BERT ends before the pooler."""

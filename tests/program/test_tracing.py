@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,6 +168,25 @@ class TestWhatAForwardPassMayNotDo:
         """What NumPy and torch can do, and Python notices, is said with what to write instead."""
         with pytest.raises(StructureError, match=words):
             ps.trace(weighted(body), (B, H))
+
+    @pytest.mark.parametrize(
+        ("methods", "instead"),
+        [
+            ("T transpose permute reshape view flatten squeeze unsqueeze swapaxes", "rearrange(x, "),
+            ("mean sum max prod", 'reduce("mean", x, -1)'),
+            ("exp log sqrt abs tanh sigmoid relu", 'apply("exp", x)'),
+            ("dot matmul mm bmm", 'contract("... i, o i -> ... o", x, own.weight)'),
+            ("split chunk", "segments(x)"),
+            ("size ndim dim", "x.sizes or x.rank"),
+            ("softmax", "softmax(x)"),
+            ("repeat", "copies(x, times, axis)"),
+        ],
+    )
+    def test_have_no_methods_of_torch(self, methods: str, instead: str) -> None:
+        """Each of the usual methods is answered with what to write instead."""
+        for name in methods.split():
+            with pytest.raises(StructureError, match=re.escape(f"has no {name!r}; write {instead}")):
+                ps.trace(weighted(lambda _, x, name=name: getattr(x, name)), (B, H))
 
     def test_words_that_are_not_known(self) -> None:
         """The nearest words are offered."""

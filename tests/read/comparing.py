@@ -29,7 +29,8 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
 
     The counter multiplies the weight gradient of a grouped convolution by the number of groups, and knows no product with a vector; it has
-    rules for these here, and one for grouped products. An LSTM is computed step by step, because the kernel for a CPU counts nothing.
+    rules for these here, and for grouped products and affine grids. An LSTM is computed step by step, because the kernel for a CPU counts
+    nothing.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
@@ -44,6 +45,9 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     def added(_: Any, x: Any, y: Any, **__: Any) -> int:
         return 2 * prod(x) * prod(y[2:])
 
+    def affine(theta: Any, size: Any, *_: Any, **__: Any) -> int:
+        return 2 * prod(theta) * prod(size[2:])
+
     def grouped(x: Any, y: Any, *_: Any, **__: Any) -> int:
         return 2 * prod(x[-2:]) * y[-1]  # each row, or each column, is multiplied by one of the groups
 
@@ -56,6 +60,7 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
         aten.addmv: added,
         aten.addbmm: added,
         aten._grouped_mm: grouped,
+        aten.affine_grid_generator: affine,
     }
     counter = FlopCounterMode(display=False, custom_mapping=rules)
     with warnings.catch_warnings():

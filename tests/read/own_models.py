@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 torch = pytest.importorskip("torch")
+from read.more_models import MORE  # noqa: E402 - it needs torch
+
 nn = torch.nn
 functional = nn.functional
 
@@ -473,3 +475,4 @@ MODELS: dict[str, Example] = {
     "flow": Example(Flow, (((2, 10),), ((3, 10),), ((5, 10),)), (("B", 10),)),
     "shifted windows": Example(Shifted, (((2, 8, 8, 6),), ((3, 12, 4, 6),), ((1, 4, 16, 6),)), (("B", "4*H", "4*W", 6),)),
 }
+MODELS |= {name: Example(*stated) for name, stated in MORE.items()}

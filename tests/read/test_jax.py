@@ -149,7 +149,27 @@ def patches() -> Any:
     return B * (2 * 16 * 48 * 16 + 2 * block + 2 * 16 * 5)
 
 
+def stacked(tree: Any, x: Any) -> Any:
+    """Layers whose tensors are stacked, in one scan; a choice with a zero in it."""
+
+    def layer(x: Any, one: Any) -> Any:
+        y = (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5) * one["norm"]
+        return x + jnp.where(y > 0, y, 0) @ one["up"] @ one["down"], None
+
+    return jax.lax.scan(layer, x, {key: tree[key] for key in ("norm", "up", "down")})[0] @ tree["out"]
+
+
+def associative(tree: Any, x: Any) -> Any:
+    """A linear recurrence as a scan in pairs (Smith et al. 2023, S5)."""
+    fed = x @ tree["in"]
+    rates = jnp.broadcast_to(jax.nn.sigmoid(tree["rate"]), fed.shape)
+    states = jax.lax.associative_scan(lambda one, two: (one[0] * two[0], two[0] * one[1] + two[1]), (rates, fed), axis=1)[1]
+    return states @ tree["out"]
+
+
 TREE = {"words": draw(20, 16), "places": draw(32, 16), "blocks": {"qkv": draw(3, 16, 48)}}
+STACKED = {"norm": draw(3, 8), "up": draw(3, 8, 16), "down": draw(3, 16, 8), "out": draw(8, 5)}
+STATES = {"rate": draw(6), "in": draw(4, 6), "out": draw(6, 4)}
 HEADS = {"q": draw(8, 2, 4), "k": draw(8, 2, 4), "v": draw(8, 2, 4), "out": draw(2, 4, 8)}
 LIST = {"layers": [{"w": draw(4, 4) + n, "b": draw(4)} for n in range(3)], "out": draw(4, 5)}
 CASES: dict[str, Callable[[], Case]] = {
@@ -159,6 +179,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "transformer": lambda: of_linen(Transformer(), draw(2, 16, 16, 3), (B, 16, 16, 3), patches()),
     "groups": lambda: of_linen(Groups(), draw(2, 8, 6, 3), (B, 2 * S, 6, 3), B * S * 3 * 2 * 27 * 4),
     "causal": lambda: of_function(causal, HEADS, draw(2, 7, 8), (B, S, 8), B * (4 * 2 * S * 8 * 8 + 2 * 2 * S**2 * 8)),
+    "stacked": lambda: of_function(stacked, STACKED, draw(2, 7, 8), (B, S, 8), B * S * 2 * (3 * 2 * 8 * 16 + 8 * 5)),
+    "associative": lambda: of_function(associative, STATES, draw(2, 11, 4), (B, 11, 4), B * 11 * 2 * 2 * 4 * 6),
     "list": lambda: of_function(layers, LIST, draw(2, 4), (B, 4), B * 2 * (3 * 4 * 4 + 4 * 5)),
     "blocks": lambda: of_function(
         decoder, TREE, jnp.arange(14).reshape(2, 7), (B, S), B * (3 * (2 * S * 16 * 48 + 2 * 2 * S**2 * 16) + 2 * S * 16 * 20)

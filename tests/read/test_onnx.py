@@ -19,9 +19,11 @@ torch = pytest.importorskip("torch")
 
 from onnx import TensorProto, helper  # noqa: E402 - they may be missing
 from read.comparing import counted, results  # noqa: E402 - it needs torch
+from read.more_models import MORE as FURTHER  # noqa: E402 - it needs torch
 from read.own_models import MODELS  # noqa: E402 - it needs torch
 
-EXPORTED = [name for name in MODELS if name not in {"Fourier layer", "diagonal states"}]  # torch exports no complex numbers
+EXPORTED = [name for name in MODELS if name not in {"Fourier layer", "diagonal states", *FURTHER}]
+"""Torch exports no complex numbers, no functions of their own and no affine grids, and folds latents that are expanded into constants."""
 COUNTED = {name for name in EXPORTED if name not in {"dense mixture", "LoRA"}}
 """A file keeps neither the order in which torch contracts three arrays, nor which tensors are frozen."""
 MORE = {"minGPT": 50 * 24, "weight norm": -6, "codebook": 64 * 16}
@@ -108,6 +110,52 @@ def test_named_axes(name: str, tmp_path: Path) -> None:
         found = ps.flops(layer, *MODELS[name].shapes[other]).total
         assert found == counted(module, list(arrays(name, other)))[0]
     agrees(layer, content, module, arrays(name, other))
+
+
+RECURRENT: dict[str, Callable[[], Any]] = {
+    "LSTM": lambda: torch.nn.LSTM(3, 4, num_layers=2),
+    "LSTM of both directions": lambda: torch.nn.LSTM(3, 4, bidirectional=True),
+    "GRU": lambda: torch.nn.GRU(3, 4, bidirectional=True),
+    "GRU without biases": lambda: torch.nn.GRU(3, 4, bias=False),
+    "RNN": lambda: torch.nn.RNN(3, 4, num_layers=2),
+    "RNN of ReLU": lambda: torch.nn.RNN(3, 4, nonlinearity="relu", bidirectional=True),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_operators(name: str, tmp_path: Path) -> None:
+    """The outputs of all steps, and the last states, of torch's module; the steps are a letter."""
+    torch.manual_seed(0)
+    module, given, file = RECURRENT[name]().eval(), torch.randn(5, 2, 3), io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the exporter says about itself
+        torch.onnx.export(module, (given,), file, dynamo=False, input_names=["x"], dynamic_axes={"x": {0: "steps"}}, opset_version=17)
+    layer = loaded(tmp_path, file.getvalue())
+    assert layer.count == sum(one.numel() for one in module.parameters())
+
+    def flat(x: Any) -> list[Any]:  # an LSTM has two states, in a tuple of their own
+        output, state = module(x)
+        return [output, *results(state)]
+
+    for steps in (5, 3):
+        agrees(layer, file.getvalue(), flat, (torch.randn(steps, 2, 3),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "words"),
+    [
+        *((kind, ["", "x"], "with lengths") for kind in ("LSTM", "GRU", "RNN")),
+        ("LSTM", ["", "", "", "", "x"], "with peepholes"),
+        *((kind, ["", "", "", "x"], "a second state") for kind in ("GRU", "RNN")),
+        ("GRU", [], "resets before the product"),
+    ],
+)
+def test_refused_recurrent_operators(kind: str, more: list[str], words: str, tmp_path: Path) -> None:
+    """What the cells of the layers do not compute is refused; RNNs of ONNX have one state."""
+    given = {"linear_before_reset": 1} if kind == "GRU" and more else {}
+    layer = loaded(tmp_path, model([helper.make_node(kind, ["x", "x", "x", *more], ["y"], **given)], x=[5, 2, 3]))
+    with pytest.raises(NotYetError, match=words):
+        ps.flops(layer)
 
 
 def fits(shapes: Any, letters: Any) -> bool:

@@ -53,9 +53,9 @@ def backwards(self: Any, x: Any) -> Any:
     return state
 
 
-def in_part(self: Any, x: Any) -> Any:
+def in_steps(self: Any, x: Any) -> Any:
     state = x[:, 0]
-    for step in range(1, x.shape[1]):
+    for step in range(0, x.shape[1], 2):
         state = torch.tanh(state @ self.w + x[:, step])
     return state
 
@@ -97,7 +97,7 @@ def changing(self: Any, x: Any) -> Any:
             r"operator _linalg_svd is not known in the forward pass \(test_",
         ),
         (lambda self, x: x @ self.w, (2, 5), ArgumentError, "must have same reduction dim"),
-        (in_part, (B, S, 4), NotYetError, "the operators change with S"),
+        (in_steps, (B, S, 4), NotYetError, "the operators change with S"),
     ],
     ids=("raises", "endless", "changing", "branch", "number", "chosen", "numpy", "list", "words", "operator", "shape", "loop"),
 )
@@ -300,6 +300,14 @@ def test_the_module_is_not_changed() -> None:
     assert torch.backends.mha.get_fastpath_enabled() == fast
     assert torch.autograd.Function.__dict__["apply"] is apply
     assert not torch.nn.modules.module._global_forward_hooks
+
+
+def test_a_module_that_occurs_twice_is_not_changed() -> None:
+    """It has two paths, and its own tensors again after a question."""
+    shared = torch.nn.Linear(4, 4)
+    net = torch.nn.Sequential(shared, torch.nn.ReLU(), shared)
+    assert ps.flops(ps.from_module(net), (2, 4)).total == 2 * 2 * 2 * 16
+    assert net(torch.ones(2, 4)).device == shared.weight.device == torch.device("cpu")
 
 
 def test_routed_experts() -> None:

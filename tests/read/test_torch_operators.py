@@ -106,3 +106,20 @@ def test_operator(name: str, data: strategies.DataObject) -> None:
             assert work[ways] == [forward, both - forward][ways]
             if form.kept:
                 assert ps.activations(layer, *shapes, convention="torch-sdpa-cpu").total == kept(module, arrays)
+
+
+@settings(max_examples=10 * DRAWS, derandomize=True, database=None, deadline=None)
+@given(data=strategies.data())
+def test_einsums(data: strategies.DataObject) -> None:
+    """The kept bytes of Einstein sums of any letters: torch sums in the order of the letters, and copies a factor with another order."""
+    letters = data.draw(strategies.permutations("abcxyzABCXYZ").map(lambda one: one[:5]), label="letters")
+    sizes = {letter: data.draw(strategies.integers(1, 4), label=letter) for letter in letters}
+    term = strategies.permutations(letters).flatmap(lambda one: strategies.integers(2, 4).map(lambda rank: one[:rank]))
+    terms = data.draw(strategies.lists(term, min_size=2, max_size=3), label="terms")
+    used = sorted({letter for term in terms for letter in term})
+    output = data.draw(strategies.permutations(used).flatmap(lambda one: strategies.integers(1, len(one)).map(lambda rank: one[:rank])))
+    equation = f"{','.join(map(''.join, terms))}->{''.join(output)}"
+    arrays = [torch.randn([sizes[letter] for letter in term]) for term in terms]
+    module = Computed(lambda *given: torch.einsum(equation, *given), arrays, ["activation", *["parameter"] * (len(arrays) - 1)])
+    layer = ps.from_module(module, arrays[0])
+    assert ps.activations(layer, tuple(arrays[0].shape), convention="torch-eager-cpu").total == kept(module, arrays[:1]), equation

@@ -21,17 +21,34 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("columns", [80, 100, 140])
 def test_a_prompt_shows_tables_in_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     """Every cell is there, in several lines."""
-    answers = (ps.conventions("work"), ps.load("gpt2").table(), ps.conventions(ps.load("gpt2")))
+    listing, table, counts = ps.conventions("work"), ps.load("gpt2").table(), ps.conventions(ps.load("gpt2"))
+    answers = (listing, table, counts)
     plain = [repr(one) for one in answers]
     assert plain == [str(one) for one in answers]
+    wide = [one.to_text() for one in (listing.table(), table, counts.table())]
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(sys, "stdout", Terminal())
-    for one, whole in zip(answers, plain, strict=True):
+    for one, written, whole in zip(answers, plain, wide, strict=True):
         fitted = repr(one)
         assert max(map(len, fitted.splitlines())) <= columns
         cells = [word for word in whole.split() if not word.startswith("--")]
         assert all(word[:9] in "".join(fitted.split()) for word in cells)
-        assert str(one) == whole
+        assert str(one) == written
+
+
+def test_products_of_long_names_are_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of arguments such as hidden_size_per_layer_input, which made a table of 133 columns."""
+    table = ps.load("gemma4_text").table()
+    monkeypatch.setenv("COLUMNS", "104")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert max(map(len, repr(table).splitlines())) <= 104
+    assert "*\n" in repr(table)
+
+
+def test_the_known_conventions_are_no_wider_than_a_page() -> None:
+    """In a file or a pipe, too: their cells are sentences, which made lines of 500 characters."""
+    for topic in ("work", "formats", "machines", "all"):
+        assert max(map(len, str(ps.conventions(topic)).splitlines())) <= 100
 
 
 @pytest.mark.parametrize("columns", [60, 100])

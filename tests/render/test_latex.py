@@ -8,6 +8,7 @@ from sympy import Expr, Max, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym import A, F, G, H, L, V, dims, per
 from paramsym.present.tabulate import PAPER
+from paramsym.render.forms import factored
 from paramsym.render.latex import escape, expression, integer, rows, symbol, terms
 from paramsym.render.table import Letters
 from paramsym.render.widths import width as wide
@@ -110,3 +111,10 @@ def test_a_long_function_stands_behind_a_fraction() -> None:
     written = expression(arrays / A, PAPER)
     assert written.startswith(r"\frac{1}{A} \max\left(")
     assert expression(Max(F, L) / A, PAPER).startswith(r"\frac{\max")
+
+
+def test_a_fraction_below_zero() -> None:
+    """A sum of which all terms are negative has its sign before the fraction; otherwise the terms have theirs."""
+    letters = Letters()
+    assert factored(4 * H**2 - 2 * F - 3, letters, H**2) == r"H^{2} \left(4 - \frac{2 F + 3}{H^{2}}\right)"
+    assert factored(4 * H**2 + 2 * F - 3, letters, H**2) == r"H^{2} \left(4 + \frac{2 F - 3}{H^{2}}\right)"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sympy import ceiling, floor
 
 import paramsym as ps
-from paramsym import F, H
+from paramsym import A, F, H
 from paramsym.errors import ArgumentError
 from paramsym.render.table import Table
 
@@ -108,3 +109,12 @@ def test_a_product_breaks_only_where_it_must() -> None:
     """Between factors there is a place to break in a cell whose terms are wider than the column, and nowhere else."""
     assert r"\penalty" not in ps.models.Bert().table().to_latex()
     assert r"\penalty9000 " in ps.models.T5().table(letters="kaplan").to_latex(width=40)
+
+
+def test_rows_of_quotients_do_not_touch() -> None:
+    """A rounded quotient is as high as a line, and a row with another fraction has space below it."""
+    rows = (("one", ceiling(H / 32) * A), ("two", H / A), ("three", floor((H + 1) / 2)))
+    written = [line for line in Table(("part", "amount"), rows).to_latex().splitlines() if "&" in line][1:]
+    assert written[0] == r"\texttt{one} & $A \lceil H/32 \rceil$ \\"
+    assert written[1] == r"\texttt{two} & $\frac{H}{A}$ \\[3pt]"
+    assert written[2].endswith(r"\right\rfloor$ \\[3pt]")

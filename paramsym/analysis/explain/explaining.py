@@ -20,8 +20,8 @@ from paramsym.analysis.explain.sentences import aside
 from paramsym.analysis.formula import formula_of, one_more
 from paramsym.analysis.meaning import meaning
 from paramsym.analysis.named import named
+from paramsym.arguments import known_word
 from paramsym.errors import ArgumentError
-from paramsym.measure.cost import known_word
 from paramsym.naming import quoted
 
 STYLES: dict[str, Any] = {"terms": sentences, "lecture": lecture}
@@ -31,7 +31,7 @@ STYLES: dict[str, Any] = {"terms": sentences, "lecture": lecture}
 def explain(layer: Counted, symbol: Symbol | str, *, style: str = "terms") -> Explanation:
     """Derive how the count of a layer, or a cost, depends on a symbol: tensor by tensor, operation by operation.
 
-    The sentences of the steps are those of a list of terms, or those of a lecture (``style="lecture"``).
+    The steps have the sentences of a list of terms; with ``style="lecture"`` they have those of a lecture.
 
     On a layer with sizes put in, the formula is explained and the numbers are shown beside it. ``symbol`` may also be
     the name of an argument, such as ``"num_heads"``: it means what was passed for it, a symbol or a number.

@@ -15,7 +15,9 @@ from paramsym.render import latex
 from paramsym.render.printed import Printed
 from paramsym.render.table import Cell, Table
 
-_UNCERTAIN = 0.1  # from this number of chance hits on, answers to a rounded claim state it
+_SURE = 0.01  # a rounded claim confirms an answer if a random one would fit such an answer less often than this
+_ANY = 0.5  # from this number of chance hits on, nearly every number has an answer
+POSSIBLE = "possible: "  # before words that fit a rounded claim, which does not confirm them
 _LONGEST = 200  # the most characters of a term in a line of text; ``term`` and the table have all of it
 _SHOWN = 3  # the most readings of one term in a line of text
 
@@ -63,23 +65,33 @@ class Answer(Printed):
         return all(edit.known for edit in self.readings[0].edits)
 
     @property
+    def sure(self) -> bool:
+        """Whether the claim confirms the answer: it is not rounded, or a random number rounded so fits such an answer once in 100 times.
+
+        An answer that is not sure is no reason: it is one of those that would fit.
+        """
+        asked = any(edit.asked for edit in self.readings[0].edits)
+        return self.term == 0 or self.value is None or asked or self.chance < _SURE
+
+    @property
     def words(self) -> str:
         """The sentence without the number."""
         said = [str(reading) for reading in self.readings]
         told = [words for number, words in enumerate(said) if not any(words in earlier for earlier in said[:number])]
         shown = "; or ".join(told[:_SHOWN])
         more = len(told) - _SHOWN
-        return shown + (f"; and {more} more readings" if more > 1 else "; and one more reading" if more == 1 else "") + self._caution
+        shown += f"; and {more} more readings" if more > 1 else "; and one more reading" if more == 1 else ""
+        return f"{'' if self.sure or not self.known else POSSIBLE}{shown}{self._caution}"
 
     @property
     def _caution(self) -> str:
         edits = self.readings[0].edits
         if len(edits) > 2:
             return f" (with {len(edits)} edits, expect {self.chance:.2g} such answers by chance)"
-        product = any(edit.copies for edit in edits)  # few numbers are 8 times a rounded one
-        if self.value is not None and self.chance >= _UNCERTAIN and not product:
-            return f" (the claim is rounded: expect {self.chance:.2g} such answers by chance)"
-        return ""
+        if self.sure:
+            return ""
+        share = "nearly every number" if self.chance >= _ANY else f"one number in {round(1 / self.chance)}"
+        return f" (rounded so, {share} fits an answer as simple by chance)"
 
     def __str__(self) -> str:
         if self.term == 0:
@@ -135,7 +147,7 @@ class Reconciliation(Several[Answer]):
         for answer in self.answers:
             for place, reading in enumerate(answer.readings):
                 cells = (answer.difference, answer.term) if place == 0 else (None, None)  # the same again
-                rows.append((*cells[: 1 + lettered], str(reading)))
+                rows.append((*cells[: 1 + lettered], f"{'' if answer.sure or not answer.known else POSSIBLE}{reading}"))
         header = ("difference", "term", "reading") if lettered else ("difference", "reading")
         return Table(header, tuple(rows), (), self._against, PAPER)
 

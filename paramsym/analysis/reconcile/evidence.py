@@ -44,7 +44,7 @@ def told_apart(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
 
 def _first(answers: list[Answer]) -> list[Answer]:
     """Return the first answers, without those that are hit by chance much more often than the first of them."""
-    most = max(_RARE, _OFTEN * next((answer.chance for answer in answers if answer.readings[0].edits), 0.0))
+    most = max(_RARE, _OFTEN * next((answer.chance for answer in answers if answer.term != 0), 0.0))
     near = [answer for answer in answers if answer.chance <= most or any(edit.asked for edit in answer.readings[0].edits)]
     return [*[answer for answer in near if answer.known][:_MOST], *(answer for answer in near if not answer.known)]
 
@@ -75,5 +75,4 @@ def _near(one: Answer, other: Answer) -> bool:
 
 def _expected(answer: Answer) -> bool:
     edits = answer.readings[0].edits
-    named = any(edit.asked or edit.copies for edit in edits)  # by the user, or by a product such as 8x7B
-    return bool(edits) and not named and answer.value is not None and answer.chance >= _EXPECTED
+    return bool(edits) and not any(edit.asked for edit in edits) and answer.value is not None and answer.chance >= _EXPECTED

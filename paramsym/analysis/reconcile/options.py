@@ -84,6 +84,24 @@ def _others(root: Counted) -> tuple[_Other, ...]:
     return tuple(found)
 
 
+@cached(8)
+def with_modules(root: Counted) -> tuple[tuple[str, Counted], ...]:
+    """Return a layer with each module that it can have and has not, such as one that predicts a further token, with the words for it."""
+    layer, names = holder(root), frozenset(line.name for line in root.lines)
+    cls: type = type(layer)
+    found = []
+    for field in fields(layer):  # type: ignore[arg-type]
+        now = getattr(layer, field.name)
+        if field.init and type(now) is int and now == 0 and choices(hints_of(cls).get(field.name), now) == (1,):
+            try:
+                built = with_layer(root, _changed(layer, field.name, 1))
+            except ParamsymError:
+                continue
+            if names < frozenset(line.name for line in built.lines):
+                found.append((f"built with {field.name}=1 in place of 0", built))
+    return tuple(found)
+
+
 def _differences(subject: Subject, other: _Other) -> Iterator[tuple[str, Polynomial, float]]:
     """Yield the contribution of another option, in words and in letters, with its extra cost.
 

@@ -101,9 +101,10 @@ class EditSearch:
     def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
         count = self.subject.count
         near: set[int] = set()
+        farthest = window + width * bent  # what was cut off may be a unit farther
         for cost, edits in groupby(self.edits, key=lambda edit: edit.cost):
             as_simple = list(edits)
-            near.update(edit.value for edit in as_simple if abs(edit.value) <= window)
+            near.update(edit.value for edit in as_simple if abs(edit.value) <= farthest)
             chance = len(near) * width / max(1, 2 * window)
             for edit in as_simple:
                 shared = stated.shared(edit.copies) if edit.copies else None
@@ -111,7 +112,8 @@ class EditSearch:
                 meant = stated.allows(total) or (shared is not None and shared.allows(total))
                 allowed = chance <= _CHOSEN if edit.choice else cost < plain or chance <= (_FEW if bent else 1) or edit.asked
                 if allowed and (bool(stated.bent(total)) and not meant if bent else meant):
-                    yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
+                    product = edit.copies and not stated.digits  # 8x7B: few numbers are 8 times a rounded one
+                    yield Hit((edit,), 0.0 if product else chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
         """Return the hits of one edit, and the expected number of chance hits."""

@@ -163,10 +163,10 @@ def _answered(subject: Subject, words: str, found: list[Answer]) -> Reconciliati
 
 
 def _clearest(found: list[Reconciliation]) -> Reconciliation:
-    """Return the first reading of a claim that is right; else the first with a known reason; else the first."""
-    right = (one for one in found if one.answers and one[0].term == 0)
-    known = (one for one in found if one.answers and one[0].readings[0].edits and one[0].known)
-    return next(right, None) or next(known, None) or found[0]
+    """Return the first reading of a claim that is right; else the first with a reason; else with a known edit; else the first."""
+    right = [one for one in found if one.answers and one[0].term == 0]
+    known = [one for one in found if one.answers and one[0].readings[0].edits and one[0].known]
+    return next(iter([*right, *(one for one in known if one[0].sure), *known, *found]))
 
 
 def _answers(subject: Subject, said: Claim) -> list[Answer]:
@@ -223,7 +223,7 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
         if found or loose is None:
             return found
         stated = loose
-    found = [agreeing(subject, stated)] if stated.bent(subject.count) else []
+    found = [_bent(searched, stated)] if stated.bent(subject.count) else []
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.asked or (hit.cost < _OBVIOUS and stated.allows(total_with(subject, hit)))]
@@ -232,10 +232,23 @@ def _of_number(subject: Subject, stated: Stated, *, products: bool = True, every
     hits.sort(key=lambda hit: (not hit.known, hit.cost))
     # A rounded number is weak evidence: only the simplest answer is shown, and at most one that nobody is known to mean.
     simple = [hit for hit in hits if every or hit.asked or (hit.known and hit.cost < hits[0].cost + _AS_SIMPLE)]
+    # What fits as bytes of a number without a unit may be a share of the numbers, too.
+    bytes_of = {total_with(subject, hit) for hit in simple if any(edit.unit for edit in hit.edits)}
+    simple = [hit for hit in hits if hit in simple or (hit.known and total_with(subject, hit) in bytes_of)]
     found += in_words(subject, [*simple, *[hit for hit in hits if not (every or hit.known)][:1]], stated)
     if found or thousands or stated.binary is None:
         return found
     return [_in_units(answer) for answer in _of_number(subject, stated.binary, share=share) if answer.known]
+
+
+def _bent(searched: EditSearch, stated: Stated) -> Answer:
+    """Return the answer to a claim that was cut off; of one digit, also the convention whose count rounds to it, as 2B of Gemma does."""
+    answer, count = agreeing(searched.subject, stated), searched.subject.count
+    usual = (edit for edit in searched.edits if edit.words.startswith("another convention") and stated.allows(count + edit.value))
+    other = next(usual, None) if stated.digits == 1 else None
+    if other is None:
+        return answer
+    return replace(answer, readings=(Reading(f"{answer.readings[0].words}; or {count + other.value:,}, rounded: {other.words}"),))
 
 
 def _in_units(answer: Answer) -> Answer:

@@ -26,7 +26,6 @@ _PERCENT = re.compile(
 _SCALE = r"(?P<scale>k|thousand|M|million|B|billion)?\s*"
 _NEURAL = re.compile(_NUMBER + _SCALE + r"(?P<unit>neurons?|units?|connections?)\s*")
 _TIME = re.compile(_NUMBER + _SCALE + r"(?P<each>(?:GPU|device|[AHVB]\d{2,3})[\s-]*)?(?P<unit>second|minute|hour|day|week|month|year)s?\s*")
-_SPEED = "of the stated speed (MFU), in place of"
 _SCALES = {"k": 10**3, "thousand": 10**3, "M": 10**6, "million": 10**6, "B": 10**9, "billion": 10**9}
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400, "year": 365 * 86_400}
 

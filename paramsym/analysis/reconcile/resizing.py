@@ -31,7 +31,7 @@ _USUAL = 0.02  # a kind of mistake that hits more claims than this by chance is 
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root beyond this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
-_LABELS = BY_NAME["N"].symbol
+_LABELS, _LENGTH = BY_NAME["N"].symbol, BY_NAME["S"].symbol
 _CONFUSED = ({"G", "A"}, {"H", "F"}, {"H", "D"}, {"D", "A"}, {"P", "S"}, {"P", "H"}, {"S", "T"}, {"C", "K"}, {"d", "h"})
 """Sizes that are mistaken for each other: heads of queries and of keys, widths, heads and their width, positions, channels."""
 _MOST_ASKED = 10_000  # the most combinations of the user's values; they take about a second
@@ -106,8 +106,11 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
-    """Yield all powers of two read as thousands, such as a width of 4K read as 4,000; nobody writes 14,336 as 14K."""
+    """Yield all powers of two read as thousands, such as a width of 4K read as 4,000; nobody writes 14,336 as 14K. And positions alone."""
     changes = {symbol: size // 1024 * 1000 for symbol, size in subject.used.items() if size % 1024 == 0}
+    if _LENGTH in changes and len(changes) > 1:
+        alone = {_LENGTH: changes[_LENGTH]}
+        yield resized(subject, alone, f"{_in_place(subject, alone)[0]}: thousands for units of 1,024", 0.98)
     if any(subject.used[symbol].bit_count() > 1 for symbol in changes):
         return
     if changes:

@@ -16,6 +16,7 @@ from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.answers import Answer, Reading
 from paramsym.analysis.reconcile.edits import Edit, fixed
+from paramsym.analysis.reconcile.in_eight_bits import bytes_in_eight_bits
 from paramsym.analysis.reconcile.mixes import mixes
 from paramsym.analysis.reconcile.options import optional
 from paramsym.analysis.reconcile.subject import Subject
@@ -25,6 +26,7 @@ from paramsym.measure.formats import BYTES, FORMATS, Weights, Which
 
 _VOCABULARY = BY_NAME["V"].symbol
 _DISTRIBUTED = re.compile(r"format (gguf-q8_0|gguf-q6_k|gptq|awq)")  # whole files that people share; others are made when a model is loaded
+_PLAIN = 1.07  # the cost of all numbers in one width
 _UNUSUAL = 1.4  # the cost of a file that has no usual format
 _MOST = 3  # files that have a claimed size
 _CLOSE = 400  # sizes are told apart by this part of them
@@ -76,21 +78,32 @@ def of_file(subject: Subject, stated: Stated) -> list[Answer]:
 
     Beside the numbers, a file has a header of names and shapes. A file without a usual format is one only if no usual file has the size.
     """
-    found: dict[int, tuple[tuple[bool, bool, bool, int], Answer]] = {}
+    found: dict[int, tuple[tuple[bool, bool, bool, bool, bool, int], Answer]] = {}
+    units = 1 if stated.binary is None else 2
+    tried: dict[int, float] = {}  # the chance that a random claim has the size of a file as simple
     tensors = sum(subject.value(Polynomial.product(line.stored)) for line in subject.root.lines)
     words_of_a_model = _WORD * subject.whole.get(_VOCABULARY, 0)
-    for edit in _with_more(subject):
+    for edit in sorted(_with_more(subject), key=lambda edit: edit.cost):
         size = subject.count + edit.value
         named = _NAME * tensors if stated.exact else _HEADER + ("gguf-" in edit.words) * words_of_a_model
         header = min(named, size // 100)
+        if 2 * abs(size - stated.value) <= stated.value:
+            tried[size] = units * (stated.high - stated.low + 1 + header) / stated.value
         for said, unit in ((stated, ""), (stated.binary, ", in units of 1024")):
-            if size not in found and said is not None and said.low <= size + header and size <= said.high:
-                words = f"{edit.words}: {size:,}{unit}{'' if said.low <= size else ', and a header'}"
-                answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), value=edit.value)
+            if size in found or said is None:
+                continue
+            cut = size > said.high and bool(said.bent(size))
+            if cut or (said.low <= size + header and size <= said.high):
+                words = f"{edit.words}: {size:,}{unit}{', cut off' if cut else '' if said.low <= size else ', and a header'}"
+                value, chance = (None, 0.0) if stated.exact else (edit.value, (1 + cut) * sum(tried.values()))
+                answer = Answer(edit.term(subject).as_expr(), edit.value, (Reading(words, (edit,)),), chance, value)
                 apart = abs(size - said.value) * _CLOSE // said.value
-                found[size] = (said is not stated, size < said.low, edit.cost >= _UNUSUAL, apart), answer
+                found[size] = (
+                    (cut, said is not stated, size < said.low, edit.cost >= _UNUSUAL, size >= said.low and edit.cost > _PLAIN, apart),
+                    answer,
+                )
     ranked = sorted(found.values(), key=lambda one: one[0])
-    return [answer for place, answer in ranked if place[:3] == ranked[0][0][:3]][:_MOST]
+    return [answer for place, answer in ranked if place[:4] == ranked[0][0][:4]][:_MOST]
 
 
 def _with_more(subject: Subject) -> Iterator[Edit]:
@@ -98,6 +111,7 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
     files = [*in_formats(subject)]
     yield from mixes(subject, {name: edit.term(subject) for edit in files for name in FORMATS if f" {name}:" in edit.words})
     yield from in_widths(subject)
+    yield from bytes_in_eight_bits(subject)
     whole = (edit for edit in files if "gguf-" not in edit.words or _DISTRIBUTED.search(edit.words))
     yield from (edit if _DISTRIBUTED.search(edit.words) else replace(edit, cost=_UNUSUAL) for edit in whole)
     tied = total(line for line in subject.root.lines if line.alias_of and not line.buffer)
@@ -145,13 +159,17 @@ def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
     count = subject.layer.layer.count if memory else subject.count  # type: ignore[union-attr]
     units = [10 ** max(len(str(count)) - digits, 0) for digits in (1, 2)]
     rounded = [((count + unit // 2) // unit * unit, "rounded") for unit in units]
+    tried: set[Dim] = set()
     for nominal, how in (*rounded, *((count // unit * unit, "cut off") for unit in units)):
         if abs(nominal - count) > _CALLED * count:
             continue
         for width, words in _PER_PARAMETER[root.chosen["use"] if memory else "file"]:  # type: ignore[union-attr]
+            if 2 * abs(nominal * width - stated.value) <= stated.value:
+                tried.add(nominal * width)
             for said in (stated, stated.binary):
                 if said is not None and said.value == nominal * width:
                     told = _each(width, f"{nominal:,} parameters, {how} from {count:,}", words)
                     difference = said.value - subject.count
-                    return [Answer(Integer(difference), difference, (Reading(told),))]
+                    chance = (1 if stated.binary is None else 2) * len(tried) * (stated.high - stated.low + 1) / stated.value
+                    return [Answer(Integer(difference), difference, (Reading(told),), chance, difference)]
     return []

@@ -36,9 +36,15 @@ def in_words(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
             readings.append(Reading(words, hit.edits, note))
     difference = stated.value - subject.count
     return [
-        Answer(term.as_expr(), difference, tuple(readings), hit.chance, None if stated.exact else subject.value(term))
+        Answer(term.as_expr(), difference, _once(readings), hit.chance, None if stated.exact else subject.value(term))
         for term, (readings, hit) in found.items()
     ]
+
+
+def _once(readings: list[Reading]) -> tuple[Reading, ...]:
+    """Leave out the option that ties a matrix beside the reading that names the matrix."""
+    named = any(" tied to " in reading.words for reading in readings)
+    return tuple(reading for reading in readings if not (named and reading.words.startswith("built with tie_word_embeddings=True")))
 
 
 def _changes(edits: Iterable[Edit]) -> dict[Symbol, int]:

@@ -60,6 +60,7 @@ explorer.restore = async (hash) => {
   }
   const question = explorer.questions.find((one) => one.name === read.get("question"));
   if (question) state.question = question.name;
+  else if (state.models.every(({ variant }) => !variant.letters.length && variant.questions.flops)) state.question = "flops";  // its parameters do not move
   for (const { choices } of explorer.questions) {
     for (const [name, known] of Object.entries(choices)) if (known.includes(read.get(name))) state.choices[name] = read.get(name);
   }

@@ -28,6 +28,10 @@ explorer.symbols = ({ python, given, letters, inputs }) => {
   return names ? [`${names.replaceAll(" ", ", ")} = ps.dims("${names}")`] : [];
 };
 
+/* The question that is shown, as a call about a model. */
+explorer.call = ({ given }, question, state) =>
+  question.call.replace("{model}", `model${given}`).replace(/\{(\w+)\}/g, (_, name) => PYTHON[state.choices[name]]);
+
 explorer.python = () => {
   const { state } = explorer;
   return ["import paramsym as ps", ...state.models.map((model) => {
@@ -35,7 +39,7 @@ explorer.python = () => {
     const sizes = (names) => names.map((name) => `"${name}": ${explorer.all(model, state.inputs)[name]}`).join(", ");
     const build = explorer.many && !/\(/.test(model.name) && variant.models[model.name] ? `ps.load(${JSON.stringify(model.name)})` : variant.python;
     const own = variant.letters.map(([name]) => name), inputs = variant.inputs.map(([name]) => name);
-    const call = question.call.replace("{model}", `model${variant.given}`).replace(/\{(\w+)\}/g, (_, name) => PYTHON[state.choices[name]]);
+    const call = explorer.call(variant, question, state);
     const at = (names) => (names.length ? `.at({${sizes(names)}})` : ""), params = question.name === "params";
     const whole = variant.given && !params;  // inputs in the letters of the model: all sizes are put in together
     const letters = variant.given && /^ps\.load/.test(build) ? ".origin[0]" : "";

@@ -64,7 +64,8 @@ explorer.showWhy = async () => {
   if (!found) {
     const place = explorer.asked(model, state), enters = place && state.why in model.variant.degrees[place[0]];
     const told = reasons.counts.params ? `${state.why} only multiplies the terms that it is in.` : "This count has no derivation here.";
-    box.replaceChildren(explorer.element("p", {}, enters ? `${told} In Python, ps.explain(model, "${state.why}") shows every step.` : `${state.why} is not in this count.`));
+    const question = explorer.questions.find((one) => one.name === state.question), call = explorer.call(model.variant, question, state);
+    box.replaceChildren(explorer.element("p", {}, enters ? `${told} In Python, ps.explain(${call}, "${state.why}") shows every step.` : `${state.why} is not in this count.`));
     delete box.dataset.key;
     return;
   }

@@ -11,11 +11,19 @@ from amount import cases
 import paramsym as ps
 
 LLAMA, LLAMA_3, VIT = "meta-llama/Llama-2-7b-hf", "meta-llama/Meta-Llama-3-8B", "google/vit-base-patch16-224"
-PARAMETERS, MACS, TRAINING, INFERENCE, CACHE = "parameters", "MACs for an image", "memory of training", "memory of inference", "cache"
+PARAMETERS, MACS, FLOPS, TRAINING, INFERENCE, CACHE = (
+    "parameters",
+    "MACs for an image",
+    "FLOPs for an image",
+    "memory of training",
+    "memory of inference",
+    "cache",
+)
 ACTIVATIONS = "activations of 32 texts of 1024 tokens"
 QUESTIONS: dict[str, Callable[..., Any]] = {
     PARAMETERS: lambda model: model,
     MACS: lambda model, side=224: ps.macs(model, (1, 3, side, side)),
+    FLOPS: lambda model: ps.flops(model, (1, 3, 224, 224)),
     TRAINING: lambda model, positions=2048: ps.memory(model, (1, positions), dtype="bfloat16"),
     INFERENCE: lambda model: ps.memory(model, (1, 2048), dtype="bfloat16", use="inference"),
     ACTIVATIONS: lambda model: ps.activations(model, (32, 1024), dtype="bfloat16"),
@@ -197,6 +205,60 @@ THREADS: list[tuple[str, Any, int | str, str]] = [
     ("gpt2-xl", ACTIVATIONS, "60 GB", "12 numbers of 2 bytes for each width, position and layer"),
     # The rule "parameters, bytes, and 20 % more": 168 GB for 70 billion in 16 bits.
     ("meta-llama/Llama-2-70b-hf", INFERENCE, "168 GB", "the weights in bfloat16 or float16, and a fifth more"),
+    # Hugging Face's page of DeepSeek-V3: 684,531,386,000 numbers, of them 680,571,043,840 in 8 bits, and 41,555,600 in float32: scales
+    # and buffers of routers. The files have a total_size of 688,586,727,753 bytes, with their headers.
+    (
+        "deepseek-ai/DeepSeek-V3",
+        PARAMETERS,
+        684_531_386_000,
+        "num_nextn_predict_layers=1 in place of 0, what it shares stored again, the sc",
+    ),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, 680_571_043_840, "only the numbers in 8 bits"),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "684.5B", "num_nextn_predict_layers=1"),
+    (
+        "deepseek-ai/DeepSeek-V3",
+        PARAMETERS,
+        "688.6 GB",
+        "num_nextn_predict_layers=1 in place of 0, what it shares stored again: 688,574,839,360",
+    ),
+    ("deepseek-ai/DeepSeek-V3", PARAMETERS, "688 GB", "688,574,839,360, cut off"),
+    # sovrasov/flops-counter.pytorch issues 76 and 94: 4.12 for ResNet-50, with norms, activations and pools.
+    ("resnet50", MACS, "4.12 GMACs", "counted as ptflops"),
+    # Gemma's card and paper: 2B, with 1,981,884,416 non-embedding parameters (Gemma Team 2024, table 2).
+    ("google/gemma-2b", PARAMETERS, "2B", "1,981,884,416, rounded: another convention, non-embedding"),
+    (LLAMA, PARAMETERS, "6.6B", "without the table embed_tokens"),
+    # ymcui/Chinese-LLaMA-Alpaca issue 189: "all params: 6889689088", with adapters of 4,194,304 parameters.
+    (LLAMA, PARAMETERS, 6_885_494_784, "the vocabulary of Chinese-Alpaca"),
+    (LLAMA, PARAMETERS, 6_889_689_088, "the vocabulary of Chinese-Alpaca, and adapters of rank 8 for queries and values added"),
+    (LLAMA, PARAMETERS, 6_738_415_616 + 2 * 4 * 4096, "four tokens added, as fine-tuning does"),
+    ("microsoft/swin-tiny-patch4-window7-224", PARAMETERS, "28M", "is right"),
+    ("xlm-roberta-base", PARAMETERS, "278M", "is right"),
+    # huggingface/blog issue 2345: 15.62 GB for "128k" tokens of Llama-3.1-8B, which are 128,000, in units of 1024.
+    (LLAMA_3, (CACHE, 128_000), "15.62 GB", "is right if its unit is a power of 1024"),
+    (LLAMA_3, (CACHE, 131_072), "15.62 GB", "S = 128,000 in place of 131,072: thousands for units of 1,024"),
+    # abetlen/llama-cpp-python issue 66: "kv self size = 1560.00 MB", twice as much as in 16 bits.
+    ("huggyllama/llama-30b", (CACHE, 512), "1560 MB", "numbers in float32, in units of 1024"),
+    # CLIPVisionModelWithProjection and CLIPTextModelWithProjection of transformers.
+    ("openai/clip-vit-base-patch32", PARAMETERS, 87_849_216, "only the part for pictures counted, with its projection"),
+    ("openai/clip-vit-base-patch32", PARAMETERS, 63_428_096, "only the part for texts counted, with its projection"),
+    # Keras' applications print these totals, with and without their tops.
+    ("efficientnet_b0", PARAMETERS, 5_330_571, "7 numbers that normalise the colours, as in Keras' EfficientNets"),
+    ("efficientnet_b0", PARAMETERS, 4_049_571, "7 numbers that normalise the colours, as in Keras' EfficientNets, and classifier left out"),
+    ("mobilenet_v2", PARAMETERS, 3_538_984, "the running statistics counted as well"),
+    ("mobilenet_v2", PARAMETERS, 2_257_984, "the running statistics counted as well, and classifier left out"),
+    ("densenet121", PARAMETERS, 7_037_504, "the running statistics counted as well, and classifier left out"),
+    ("resnet50", PARAMETERS, 23_587_712, "the running statistics counted as well, and fc left out, and a bias counted for every matrix"),
+    # Files of models: Phi-2, BERT base; and those that people multiply: two bytes for each parameter.
+    ("microsoft/phi-2", PARAMETERS, "5.56 GB", "bfloat16 or float16, 2 each"),
+    ("bert-base-uncased", PARAMETERS, "438 MB", "float32, 4 each"),
+    ("facebook/opt-13b", PARAMETERS, "26 GB", "the bytes of the numbers in bfloat16 or float16, 2 each"),
+    ("huggyllama/llama-65b", PARAMETERS, "130 GB", "the bytes of the numbers in bfloat16 or float16, 2 each"),
+    # He et al. 2016, table 1: 7.6e9 and 11.3e9 for ResNet-101 and ResNet-152, with early strides.
+    ("resnet101", FLOPS, "7.6 GFLOPs", "strides in the first convolution"),
+    ("resnet152", FLOPS, "11.3 GFLOPs", "strides in the first convolution"),
+    # timm's and torchvision's tables call multiply-adds FLOPs.
+    ("swin_t", FLOPS, "4.5 GFLOPs", "counted as multiply-adds"),
+    (VIT, FLOPS, "17.6 GFLOPs", "counted as multiply-adds"),
     # Rules of thumb: so many bytes for each parameter of a model that is called 7B.
     (LLAMA, TRAINING, "112 GB", "16 bytes for each of 7,000,000,000 parameters"),
     (LLAMA, TRAINING, "84 GB", "12 bytes for each of 7,000,000,000"),

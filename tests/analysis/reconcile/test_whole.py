@@ -77,3 +77,10 @@ def test_a_mask_per_layer() -> None:
     gpt2 = ps.models.Gpt2().at("gpt2")
     (value,) = (value for words, (value, _) in whole(gpt2).items() if words.startswith("a mask of"))
     assert value == 12 * 1024 * 1024
+
+
+def test_a_share_that_does_not_come_out_whole() -> None:
+    """ResNet-50 has 25,557,032 parameters; a sixteenth is 1,597,314.5, of which a device holds 1,597,315."""
+    (found,) = ps.reconcile(ps.load("resnet50"), 1_597_315)
+    assert found.term == found.difference == 1_597_315 - 25_557_032
+    assert [reading.words for reading in found.readings] == ["one of 16 equal shares, rounded up"]

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure
 from paramsym.analysis.reconcile.habits.costs import OF_COSTS
 from paramsym.analysis.reconcile.habits.counts import OF_COUNTS
+from paramsym.analysis.reconcile.habits.pictures import OF_PICTURES
 
-HABITS: tuple[Habit, ...] = (*OF_COUNTS, *OF_COSTS)
+HABITS: tuple[Habit, ...] = (*OF_COUNTS, *OF_PICTURES, *OF_COSTS)
 """The everyday edits."""
 
 

@@ -28,6 +28,7 @@ from paramsym.measure.trace import trace
 from paramsym.measure.work import PAIRS
 from paramsym.program.reductions import Reduce
 from paramsym.program.types import ArrayType, flat
+from paramsym.program.windows import Pool, PoolTo
 
 _DEVICES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _FLOWS = frozenset({"activations", "recomputed block", "logits", "loss"})
@@ -299,16 +300,23 @@ _BY_OPERATORS = frozenset({"gelu_new", "quick_gelu"})
 
 
 def _pools(structure: Structure) -> Iterator[Edit]:
-    """Counters of modules also count a global average pool; thop the sums and one division for each result."""
+    """Counters of modules also count a global average pool, thop the sums and one division for each result, ptflops what any pool reads."""
     root = structure.subject.root
     if not isinstance(root, Cost) or root.function.__name__ not in {"flops", "macs"}:
         return
     program = trace(root.layer, *root.inputs)
-    pools = [*walked(program, "pools to one position", _pooled)]
-    for name, results in (("fvcore", False), ("thop", True)) if pools else ():
+    pools = [*walked(program, "pools", _pooled)]
+    last, every = "the entries of the last average pool", "the entries that pools read"
+    for name, ends, what in (
+        ("fvcore", {"entries"}, last),
+        ("thop", {"entries", "results"}, last),
+        ("ptflops", {"entries", "read"}, every),
+    ):
+        pooled = total(line for line in pools if line.path[-1] in ends)
+        if not pooled:
+            continue
         found = root.ask(root.layer, *root.inputs, convention=name).polynomial
-        pooled = total(line for line in pools if results or line.path[-1] == "entries")
-        words = f"counted as {name}, with the entries of the last average pool"
+        words = f"counted as {name}, with {what}"
         yield fixed(structure.subject, found + pooled - structure.subject.formula, words, 1.0, alone=True)
 
 
@@ -316,13 +324,15 @@ def _pooled(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType
     if isinstance(operation, Reduce) and operation.name == "mean" and len(operation.over) > 1:
         yield Line(("entries",), flat(taken[0].shape))
         yield Line(("results",), flat(given[0].shape))
+    elif isinstance(operation, Pool | PoolTo):
+        yield Line(("read",), flat(taken[0].shape))
 
 
 OF_COSTS: tuple[Habit, ...] = (
     Habit("windows", "a layer with a window keeps at most a window of positions", _windows),
     Habit("pairs of queries and keys", "under a causal mask half of the pairs are hidden", _pairs),
     Habit("strides", "a block that makes the map smaller does so in its first convolution or in its second", _strides),
-    Habit("pools", "a counter of modules counts the average pool at the end, too", _pools),
+    Habit("pools", "a counter of modules counts pools, too", _pools),
     Habit("inputs", "a cost is stated for one text, one token or one image, or for pictures of another size", _inputs),
     Habit("experts", "each token uses some of the experts, and rules of thumb count all of them", _experts),
     Habit("recomputation", "activations are kept, or computed again in the backward pass", _recomputed),

@@ -15,22 +15,20 @@ from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
+from paramsym.analysis.reconcile.in_eight_bits import numbers_in_eight_bits
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
 from paramsym.measure.formats import BYTES
 from paramsym.measure.work_conventions import is_position
 
-_VOCABULARY, _EXPERTS, _LABELS, _POSITIONS = (BY_NAME[name].symbol for name in "VENP")
+_VOCABULARY, _EXPERTS, _POSITIONS = (BY_NAME[name].symbol for name in "VEP")
 _DEVICES = (2, 4, 8, 16, 32, 64)
 _PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
 _PREDECESSORS = {50_257: (40_478, "the first GPT, with which the paper's 117M, 345M, 762M and 1542M of GPT-2 agree")}
+_LARGER = {32_000: {49_953: "Chinese-LLaMA", 49_954: "Chinese-Alpaca", 55_296: "Chinese-LLaMA-2 and Chinese-Alpaca-2"}}
+_ADDED = 8  # the most special tokens that fine-tuning usually adds
 _RANKS = (4, 8, 16, 32, 64, 128, 256)
-_DATA = {
-    2: "two classes", 10: "CIFAR-10 and MNIST", 100: "CIFAR-100", 101: "Food-101", 102: "Flowers", 200: "Tiny ImageNet and CUB",
-    365: "Places", 1000: "ImageNet", 21_841: "ImageNet-21k", 21_843: "ImageNet-21k",
-}  # fmt: skip
-_COLOURS = 3
 _BEFORE, _FEWEST = 2, 64  # rows of fairseq's tables before that of the first position, and the fewest positions of its models
 _NANOGPT = 64  # nanoGPT pads to it, trains without biases, and prints a count without positions
 _FEW = {1: "one", 2: "two", 3: "three", 4: "four"}
@@ -81,6 +79,17 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
         yield scaled(structure, adapters, 0, "the adapters merged into the weights", 0.9)
         yield scaled(structure, rest, 0, "only the adapters counted", 0.9)
         return
+    matrices = structure.subject.total(sorted(_matrices(structure)))
+    for words, term in _adapters_of(structure):
+        yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
+        yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
+        packed = term - matrices * Polynomial.of(Rational(1, 2))
+        both = f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
+        yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
+
+
+def _adapters_of(structure: Structure) -> Iterator[tuple[str, Polynomial]]:
+    """Yield the usual adapters with the numbers that they add."""
     repeated = any(_loop(line) is not None for line in structure.lines)
     for what, names in _ADAPTED.items() if repeated else ():
         chosen = [i for i in _matrices(structure) if not names or {*structure.paths[i][-2:-1], structure.lines[i].label} & names]
@@ -91,59 +100,7 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
             chosen = [*chosen, *head] if head else []
         sides = _sides([structure.lines[i] for i in chosen if len(structure.lines[i].axes) == 2], fused=not names)
         for rank in _RANKS if sides else ():
-            term, words = sides * Polynomial.of(rank), f"adapters of rank {rank} for {what}"
-            yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
-            yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
-            packed = term - structure.subject.total(sorted(_matrices(structure))) * Polynomial.of(Rational(1, 2))
-            both = (
-                f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
-            )
-            yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
-
-
-def _folded(structure: Structure) -> Iterator[Edit]:
-    """A norm of the batch is a factor and a shift for each channel, which the convolution before it can take over."""
-    owners = {line.path[:-1] for line in structure.subject.root.lines if line.buffer and line.path[-1] == "running_mean"}
-    scales = frozenset(i for i, line in enumerate(structure.lines) if line.path[:-1] in owners and line.role == "scale")
-    if not scales:
-        return
-    biased = {line.path[:-1] for line in structure.lines if line.role == "bias"}
-    # The bias of the convolution takes the shift. Without a bias before, the shift becomes one, and stays in the count.
-    kernel, taken = None, set()
-    for i, line in enumerate(structure.lines):
-        if line.role == "weight" and len(line.shape) > 2:
-            kernel = line.path[:-1]
-        elif line.role == "bias" and line.path[:-1] in owners and kernel in biased:
-            taken.add(i)
-    yield scaled(structure, scales | frozenset(taken), 0, "batch norms folded into the convolutions", 0.93)
-
-
-def _data(structure: Structure) -> Iterator[Edit]:
-    """A classifier of other classes, and a first convolution for other pictures: grey ones, or the small ones of CIFAR."""
-    subject = structure.subject
-    now = subject.used.get(_LABELS, 0)
-    pictures = [(Polynomial.of(0), ""), *_pictures(structure)] if now else []
-    for classes, whose in {now: "", **_DATA}.items():
-        changed = subject.formula.put(_LABELS, Polynomial.of(classes)) - subject.formula if classes != now else Polynomial.of(0)
-        for more, words in pictures:
-            said = [f"{classes} classes in place of {now:,}: {whose}"] * (classes != now) + [words] * bool(words)
-            if words:
-                yield fixed(subject, changed + more, ", and ".join(said), 1.0 + 0.05 * len(said), alone=True, choice=True)
-            elif said:
-                yield resized(subject, {_LABELS: classes}, said[0], 1.05, choice=True)
-
-
-def _pictures(structure: Structure) -> Iterator[tuple[Polynomial, str]]:
-    first = next((i for i, line in enumerate(structure.lines) if line.role == "weight" and len(line.sizes) == 4), None)
-    if first is None or structure.subject.value(Polynomial.of(structure.lines[first].sizes[1])) != _COLOURS:
-        return
-    kernel, (*_, height, width) = structure.subject.polynomials[first], structure.lines[first].sizes
-    yield kernel * Polynomial.of(Rational(-2, 3)), "one channel, as of grey pictures, in place of three"
-    if (height, width) == (7, 7):
-        yield (
-            kernel * Polynomial.of(Rational(9, 49) - 1),
-            "a first convolution of 3 by 3, as for the small pictures of CIFAR, in place of 7 by 7",
-        )
+            yield f"adapters of rank {rank} for {what}", sides * Polynomial.of(rank)
 
 
 def _padded(structure: Structure) -> Iterator[Edit]:
@@ -173,6 +130,20 @@ def _earlier(structure: Structure) -> Iterator[Edit]:
         yield resized(subject, {_VOCABULARY: size}, words, 0.97)
 
 
+def _extended(structure: Structure) -> Iterator[Edit]:
+    subject = structure.subject
+    size = subject.used.get(_VOCABULARY, 0)
+    for more in range(1, _ADDED + 1) if size else ():
+        words = f"V = {size + more:,} in place of {size:,}: {_FEW.get(more, more)} token{'s' * (more > 1)} added, as fine-tuning does"
+        yield resized(subject, {_VOCABULARY: size + more}, words, 1.14, choice=True)
+    for larger, whose in _LARGER.get(size, {}).items():
+        words = f"V = {larger:,} in place of {size:,}: the vocabulary of {whose}"
+        yield resized(subject, {_VOCABULARY: larger}, words, 1.0)
+        changed = subject.formula.put(_VOCABULARY, Polynomial.of(larger)) - subject.formula
+        for adapters, term in _adapters_of(structure):
+            yield fixed(subject, changed + term, f"{words}, and {adapters} added", 1.25, alone=True, choice=True)
+
+
 def _first_rows(structure: Structure) -> Iterator[Edit]:
     """Fairseq numbers positions from the padding on, so that its tables have two rows more than positions, as RoBERTa's 514."""
     positions = structure.subject.used.get(_POSITIONS, 0) - _BEFORE
@@ -195,6 +166,10 @@ def _stored(structure: Structure) -> Iterator[Edit]:
         width = BYTES[root.chosen["dtype"]]
         if width != 1:
             yield scaled(structure, everything, 1 / Rational(width), f"the numbers counted, not their bytes, {width} each", 0.95)
+
+
+def _eight_bits(structure: Structure) -> Iterator[Edit]:
+    yield from numbers_in_eight_bits(structure.subject)
 
 
 # Shares -------------------------------------------------------------------------------------------------------------------------
@@ -282,13 +257,15 @@ def _layers(structure: Structure) -> Iterator[Edit]:
 
 OF_COUNTS: tuple[Habit, ...] = (
     Habit("packed numbers", "quantized files store several numbers in one, and counters of a file count what is stored", _packed),
+    Habit(
+        "scales of a file", "a file in 8 bits has a scale for each block of numbers, and counters of a file count them, too", _eight_bits
+    ),
     Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
-    Habit("folded norms", "networks for inference have no batch norms: a convolution takes over their factors", _folded),
-    Habit("other data", "a network for other pictures has another number of classes, and may have another first convolution", _data),
     Habit("an earlier vocabulary", "a paper's count has the vocabulary of the model before", _earlier),
+    Habit("a larger vocabulary", "fine-tuning adds a few tokens to a vocabulary, or the words of another language", _extended),
     Habit("a padded vocabulary", "tables are padded to a multiple, so that devices can split them", _padded),
     Habit("rows before the first position", "the tables of RoBERTa and its relatives have two rows more than positions", _first_rows),
     Habit("bytes and numbers", "a file's size is taken for its number of parameters, or the other way round", _stored),
