@@ -21,6 +21,8 @@ from paramsym.core.compose import Block
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
 
+_NOTHING: Any = object()
+
 
 @lru_cache(maxsize=64)
 def model_of(
@@ -131,10 +133,18 @@ def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collecti
     Raises:
         OutsideError: another value than a whole number or none.
     """
-    found = {key: frozen_value(config[key]) for key in keys if key in config}
+    found = {key: frozen_value(value) for key in keys if (value := _given(config, key)) is not _NOTHING}
     for key, value in found.items():
         if value is not None and type(value) is not int and key not in verified:
             raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
+    return found
+
+
+def _given(config: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key; its path leads through inner configurations."""
+    found: Any = config
+    for step in key.split("."):
+        found = found.get(step, _NOTHING) if isinstance(found, Mapping) else _NOTHING
     return found
 
 

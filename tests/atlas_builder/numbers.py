@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 from atlas_builder.seeing import Search, Seen
 
+from paramsym.atlas.common_keys import COMMON
 from paramsym.atlas.domain import verified
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.numbers import POWERS, applied
 from paramsym.atlas.values import Value
 
 _NEAR = 1e-9
+_TOKENS = {"words": [None], "whole": [0, 1 << 31]}
+_LEFT = "padding_idx"
+"""An argument on which no result depends, only a gradient."""
 
 
 class OtherError(Exception):
@@ -24,9 +28,10 @@ class OtherError(Exception):
 
 def found(search: Search, known: frozenset[str]) -> tuple[list[list[Any]], dict[str, Value]]:
     """Return the keys with the arguments that are their numbers, and the keys of which one value is known; ``known`` have other rules."""
-    others = {key: dict(_others(search, key)) for key in search.keys if key in search.resolved and key not in known and _is_free(search, key)}
+    keys = [key for key in (*search.keys, *tokens_of(search)) if key in search.resolved and key not in known and _is_free(search, key)]
+    others = {key: dict(_others(search, key)) for key in keys}
     listed = sorted((key for key, values in others.items() if values), key=lambda key: type(search.resolved[key]).__name__)
-    alone = {key for key, values in others.items() if not values and _takes_lists(search.keys[key])}
+    alone = {key for key, values in others.items() if not values and _takes_lists(search.keys.get(key, {}))}
     claims: dict[str, dict[str, list[tuple[int, str]]]] = {}
     for _, group in groupby(listed, key=lambda key: type(search.resolved[key])):
         for key, arguments in _arguments(search, [*group], others):
@@ -45,6 +50,12 @@ def found(search: Search, known: frozenset[str]) -> tuple[list[list[Any]], dict[
     return numbers, {key: search.resolved[key] for key in sorted(alone)}
 
 
+def tokens_of(search: Search) -> list[str]:
+    """Return the keys that name tokens; no record of tensors has them."""
+    names = {*COMMON["names a token"].split()} - {"prefix"}
+    return [key for key in search.resolved if key.rpartition(".")[2] in names and key not in search.keys]
+
+
 def _is_free(search: Search, key: str) -> bool:
     form = search.form
     rates = {one for _, _, _, keys, _ in form.get("dropout", ()) for one in keys} | {*form.get("undropped", ())}
@@ -60,7 +71,7 @@ def _takes_lists(domain: Mapping[str, Any]) -> bool:
 
 def _others(search: Search, key: str) -> Iterator[tuple[int, Value]]:
     """Yield another value of a key for each place in a group, which tells the keys of a group apart."""
-    value, domain = search.resolved[key], search.keys[key]
+    value, domain = search.resolved[key], search.keys.get(key, _TOKENS)
     for place in range(len(search.keys)):
         share = 1 + 1 / 64 + place / 128
         tried: Sequence[Value]
@@ -107,6 +118,8 @@ def _claimed(search: Search, changed: Mapping[str, Value]) -> dict[str, dict[str
         other = second.steps[number]
         for name, value in step.arguments.items():
             new = other.arguments.get(name)
+            if name == _LEFT:
+                continue
             if not _is_number(value) or not _is_number(new):
                 if _numbers(value) != _numbers(new):
                     raise OtherError(name)

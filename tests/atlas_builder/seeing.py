@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import torch
 from atlas_builder.inputs import FLOATS, STARTS
 from atlas_builder.passes import configuration, model_at, recorded_like
-from atlas_builder.rates import Beside
+from atlas_builder.rates import Beside, DifferentError
 from atlas_builder.reference import flat, reference_of
 from atlas_builder.words import arguments
 from torch.overrides import TorchFunctionMode
@@ -72,7 +74,17 @@ class Search:
         return {one: _plain(tensor) for one, tensor in filled.named_buffers() if tensor.device.type != "meta"}
 
     def seen(self, changed: Mapping[str, Value] | None = None, *, longer: bool = False) -> Seen:
-        """Return the pass of a changed configuration, or of a longer text."""
+        """Return the pass of a changed configuration, or of a longer text.
+
+        Raises:
+            DifferentError: other operators than those of the form.
+        """
+        for reverse in (None, False, True):
+            with _in_order(sys.modules[self.reference.model_class.__module__], reverse), suppress(DifferentError):
+                return self._seen(changed, longer=longer)
+        return self._seen(changed, longer=longer)
+
+    def _seen(self, changed: Mapping[str, Value] | None, *, longer: bool) -> Seen:
         point = {**self.base, **(changed or {})}
         model = model_at(self.model_type, self.name, point)
         given = arguments(model, self.computation, point)
@@ -89,6 +101,19 @@ class Search:
     def prefixes(self) -> Iterator[tuple[Any, str]]:
         """Yield the configurations inside that of the form, itself first, with what stands before their keys."""
         yield from _inside(self.config())
+
+
+@contextmanager
+def _in_order(module: Any, reverse: bool | None) -> Generator[None]:
+    """Let a module of the reference go through sets in this order: that of the kinds of layers is another one in each process."""
+    if reverse is None:
+        yield
+        return
+    module.set = lambda given=(): sorted({*given}, reverse=reverse)
+    try:
+        yield
+    finally:
+        del module.set
 
 
 def _inside(config: Any, prefix: str = "") -> Iterator[tuple[Any, str]]:
