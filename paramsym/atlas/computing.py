@@ -12,8 +12,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
-        "turns": [[number, path, kind or null, {setting: value}, [word, ...]], ...], "widths": [[number, rule, [number, ...], key, number,
-        number, number], ...], "numbers": [[key, number, function, [[number, argument], ...]], ...], "alone": {key: value},
+        "turns": [[...], ...], "widths": [[...], ...], "numbers": [[...], ...], "alone": {key: value},
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
@@ -34,8 +33,7 @@ held keys whose word may also be another one of ``WORDS``, with the paths of the
 are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
 known, and known only if the keys of ``undropped``, with their defaults, are null or 0. In ``recording`` ``held`` are the constants that are
 buffers, and a batch norm is ``trained`` if training takes the statistics of the batch.
-What a run gives is known if the recording has ``entries``; ``turns``, ``widths``, ``numbers`` and
-``alone`` say then how it follows a configuration (``Running``).
+What a run gives is known if the recording has ``entries``; ``Running`` has ``turns``, ``widths``, ``numbers`` and ``alone``.
 ``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """

@@ -1,4 +1,4 @@
-"""Numbers of a configuration in the arguments of a recorded pass, such as the epsilon of norms: no size depends on them, each result does."""
+"""Numbers of a configuration in the arguments of a recorded pass, such as the epsilon of norms: no size depends on them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def applied(of: str, number: float) -> float:
 
 def with_numbers(recording: Recording, arguments: Sequence[Argument], values: Mapping[str, Value]) -> Recording:
     """Return a recording with the numbers of a configuration in arguments; a number that is not given is the recorded one."""
-    changed = {(one.number, one.name): one.value(given) for one in arguments if _is_other(given := values.get(one.key, one.default), one.default)}
+    changed = {
+        (one.number, one.name): one.value(given) for one in arguments if _is_other(given := values.get(one.key, one.default), one.default)
+    }
     if not changed:
         return recording
 
-    def put(item: Any) -> Any:
+    def put(item: Done | Called | Repeated | Stack) -> Any:
         if isinstance(item, Done):
             first = item.results[0].number if item.results else -1
             new = {name: changed[first, name] for name in item.arguments if (first, name) in changed}
@@ -56,7 +58,6 @@ def with_numbers(recording: Recording, arguments: Sequence[Argument], values: Ma
             return Called(item.path, item.kind, [put(one) for one in item.items])
         if isinstance(item, Repeated):
             return replace(item, calls=[put(one) for one in item.calls])
-        assert isinstance(item, Stack)
         return replace(item, kinds=tuple(put(one) for one in item.kinds))
 
     return replace(recording, top=put(recording.top))

@@ -46,11 +46,17 @@ class Running:
 
     @classmethod
     def of(cls, form: Mapping[str, Any]) -> Running:
-        """Return what the form of a file states."""
+        """Return what the form of a file states.
+
+        ``turns`` and ``widths`` have the fields of each ``Turns`` and ``Width``. ``numbers`` are ``[key, default, function, [[array, argument],
+        ...]]``: arguments, by the first array that the operator gives, that are a function of a key's number.
+        """
         return cls(
             "entries" in form["recording"],
             turns_of(form.get("turns", ())),
-            tuple(Width(number, str(rule), tuple(numbers), str(key), *rest) for number, rule, numbers, key, *rest in form.get("widths", ())),
+            tuple(
+                Width(number, str(rule), tuple(numbers), str(key), *rest) for number, rule, numbers, key, *rest in form.get("widths", ())
+            ),
             arguments_of(form.get("numbers", ())),
             {str(key): recorded_value(value) for key, value in form.get("alone", {}).items()},
         )

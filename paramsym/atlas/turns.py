@@ -15,7 +15,17 @@ KEYS = (PARAMETERS, SCALING, THETA, SHARE)
 """The keys that say how positions turn heads; no operator depends on their numbers."""
 BARE, BESIDE = "bare", "beside"
 """Settings without a base: the configuration has none, or has it beside them."""
-_NUMBERS = "factor attention_factor low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale mscale_all_dim".split()
+_NUMBERS = [
+    "factor",
+    "attention_factor",
+    "low_freq_factor",
+    "high_freq_factor",
+    "beta_fast",
+    "beta_slow",
+    "truncate",
+    "mscale",
+    "mscale_all_dim",
+]
 _SETTINGS = {THETA: "theta", "original_max_position_embeddings": "original_positions", **{name: name for name in _NUMBERS}}
 _WANTED: Mapping[str, Sequence[str]] = {
     "default": (),
@@ -82,7 +92,7 @@ def rope_of(settings: Mapping[str, Any]) -> Rope | None:
     whole = not isinstance(kind, str) or not all(isinstance(one, int | float) for one in (*numbers.values(), share))
     if whole or kind not in _WANTED or "theta" not in numbers or any(settings.get(key) is None for key in _WANTED[kind]):
         return None
-    return Rope(kind=kind, share=share if kind == "proportional" else 1.0, **numbers)  # type: ignore[arg-type]
+    return Rope(kind=kind, share=share if kind == "proportional" else 1.0, **numbers)
 
 
 def _others(settings: Mapping[str, Any]) -> set[str]:

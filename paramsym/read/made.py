@@ -49,5 +49,5 @@ class Made:
         if self.rule == "part":
             return (column <= row) & (column // self.numbers[0] == row // self.numbers[0])
         ahead, behind = self.numbers if self.rule == "band" else self.numbers * 2
-        every = row - column == row - column  # noqa: PLR0124 - all true
+        every = row - column == row - column
         return (every if ahead is None else column - row <= ahead) & (every if behind is None else row - column <= behind)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frameworks import imported
 
 import paramsym as ps
-from frameworks import imported
 from paramsym.atlas.numbers import arguments_of, other_numbers, with_numbers
 from paramsym.errors import NotYetError
 from paramsym.read.recording import Array, Called, Done, Recording, Ref

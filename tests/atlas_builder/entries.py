@@ -75,6 +75,7 @@ class Rules:
     """The search for the rules of one form."""
 
     def __init__(self, search: Search) -> None:
+        """Begin without rules."""
         self.search, self.form = search, search.form
         self.entries: list[list[Any]] = []
         self.turns: list[list[Any]] = []

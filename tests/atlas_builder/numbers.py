@@ -126,7 +126,9 @@ def _claimed(search: Search, changed: Mapping[str, Value]) -> dict[str, dict[str
                 continue
             if value == new:
                 continue
-            fitting = [(key, of) for key, one in changed.items() for of in POWERS if _fits(of, search.resolved[key], value) and _fits(of, one, new)]
+            fitting = [
+                (key, of) for key, one in changed.items() for of in POWERS if _fits(of, search.resolved[key], value) and _fits(of, one, new)
+            ]
             if len(fitting) != 1:
                 raise OtherError(name)
             ((key, of),) = fitting
@@ -151,7 +153,9 @@ def _fits(of: str, number: Value, argument: Any) -> bool:
     if not _is_number(number) or (POWERS[of] < 1 and number <= 0):
         return False
     wanted = applied(of, number)
-    return abs(wanted - argument) <= _NEAR * abs(argument) and (of not in {"", "negative"} or type(argument) is type(number) or argument == wanted)
+    return abs(wanted - argument) <= _NEAR * abs(argument) and (
+        of not in {"", "negative"} or type(argument) is type(number) or argument == wanted
+    )
 
 
 def _same_entries(first: Seen, second: Seen) -> bool:

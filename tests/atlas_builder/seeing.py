@@ -46,6 +46,7 @@ class Search:
     """One form of a class, and the reference's passes beside it."""
 
     def __init__(self, model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        """Read the form of a file, and the class of the reference."""
         record = record_of(model_type)
         self.model_type, self.name, self.form = model_type, name, form
         self.computation: Computation = formed(inputs, form)
@@ -95,7 +96,11 @@ class Search:
         again = recorded_like(self.computation, model, given, self.buffers(changed))
         beside = Beside(self.computation.recording, again)
         beside.places()
-        steps = {beside.same[step.results[0].number]: step for step in again.top.steps() if step.results and step.results[0].number in beside.same}
+        steps = {
+            beside.same[step.results[0].number]: step
+            for step in again.top.steps()
+            if step.results and step.results[0].number in beside.same
+        }
         return Seen({number: again.constants[other].data for number, other in beside.constants.items()}, steps)
 
     def prefixes(self) -> Iterator[tuple[Any, str]]:

@@ -1,4 +1,4 @@
-"""Find the settings of rotations that give the frequencies of a recorded pass, and other settings that the reference reads as the formulas."""
+"""Find the settings of rotations that give the frequencies of a pass, and other settings that the reference reads as the formulas."""
 
 from __future__ import annotations
 

@@ -47,8 +47,12 @@ def test_the_reference_gives_the_same(model_type: str, name: str, number: int) -
         {"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "attention_factor": 1.0}},
         {
             "rope_parameters": {
-                **{"rope_type": "llama3", "rope_theta": 50_000.0, "factor": 8.0, "original_max_position_embeddings": 64},
-                **{"low_freq_factor": 1.0, "high_freq_factor": 4.0},
+                "rope_type": "llama3",
+                "rope_theta": 50_000.0,
+                "factor": 8.0,
+                "original_max_position_embeddings": 64,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
             }
         },
         {"rms_norm_eps": 0.2},
