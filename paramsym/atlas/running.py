@@ -48,8 +48,8 @@ class Running:
     def of(cls, form: Mapping[str, Any]) -> Running:
         """Return what the form of a file states.
 
-        ``turns`` and ``widths`` have the fields of each ``Turns`` and ``Width``. ``numbers`` are ``[key, default, function, [[array, argument],
-        ...]]``: arguments, by the first array that the operator gives, that are a function of a key's number.
+        ``turns`` and ``widths`` have the fields of each ``Turns`` and ``Width``. ``numbers`` are ``[key, default, function, [[array,
+        argument], ...]]``: arguments, by the first array that the operator gives, that are a function of a key's number.
         """
         return cls(
             "entries" in form["recording"],
