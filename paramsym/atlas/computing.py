@@ -32,7 +32,7 @@ returns at most as many positions as a key says, and a number more: those of a k
 held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
 are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
 known, and known only if the keys of ``undropped``, with their defaults, are null or 0. In ``recording`` ``held`` are the constants that are
-buffers, and a batch norm is ``trained`` if training takes the statistics of the batch. A run is known if it has ``entries``; ``Running`` has
+buffers, and a batch norm is ``trained`` if training takes the statistics of the batch. It runs if it has ``entries``; ``Running`` has
 ``turns``, ``widths``, ``numbers`` and ``alone``. ``layers`` has an ``Order`` for each stack of layers of several kinds.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
