@@ -134,13 +134,18 @@ class Forward(Layer):
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
             raise self._indivisible(error.__cause__, _numbers(found, sizes)) from None
+        return self._as_known(result, found)
+
+    def _as_known(self, result: Any, found: Computation) -> Any:
+        """Return results with a refusal of what is not known of them: their entries, or what training keeps."""
+        several = (result,) if isinstance(result, Value) else result
         if why := found.running.unknown(self._settled):
             why = f"what a run of {self.architecture} gives is not known: {why}; run ps.from_module(model) of the live model."
-            result = unrun(result, why) if isinstance(result, Value) else tuple(unrun(one, why) for one in result)
+            several = tuple(unrun(one, why) for one in several)
         if why := found.untrained(dict[str, Any](self.values)):
             why = f"what {self.architecture} keeps in training is not known: {why}. Its tensors and its FLOPs are known."
-            result = untrained(result, why) if isinstance(result, Value) else tuple(untrained(one, why) for one in result)
-        return result
+            several = tuple(untrained(one, why) for one in several)
+        return several[0] if isinstance(result, Value) else several
 
     def _check_letters(self, found: Computation) -> None:
         """Refuse letters for sizes of which the computation is known for one number only.

@@ -86,7 +86,7 @@ def rope_of(settings: Mapping[str, Any]) -> Rope | None:
     >>> rope_of({"rope_type": "linear", "rope_theta": 500000.0, "factor": 4.0})
     Rope(theta=500000.0, kind='linear', factor=4.0)
     """
-    kind = settings.get("rope_type", settings.get("type", "default"))
+    kind: Any = settings.get("rope_type", settings.get("type", "default"))
     numbers = {name: settings[key] for key, name in _SETTINGS.items() if settings.get(key) is not None}
     share = 1.0 if settings.get(SHARE) is None else settings[SHARE]
     whole = not isinstance(kind, str) or not all(isinstance(one, int | float) for one in (*numbers.values(), share))

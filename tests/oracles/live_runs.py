@@ -27,8 +27,16 @@ _MOST = 350_000_000
 _SIZES = {"B": 2, "S": 7, "T": 5, "height": 64, "width": 64, "samples": 16_080, "frames": 104}
 
 
-_SMALL = {"vocab_size": 384, "intermediate_size": 192, "moe_intermediate_size": 64, "n_routed_experts": 16, "num_experts": 16}
-_SMALL |= {"num_local_experts": 16, "num_hidden_layers": 1, "max_position_embeddings": 64}
+_SMALL = {
+    "vocab_size": 384,
+    "intermediate_size": 192,
+    "moe_intermediate_size": 64,
+    "n_routed_experts": 16,
+    "num_experts": 16,
+    "num_local_experts": 16,
+    "num_hidden_layers": 1,
+    "max_position_embeddings": 64,
+}
 """Sizes as small as the record takes them, beside a default's widths."""
 _DEFAULT_WIDTH = (7, 8)
 """The last turns, for records that know few widths."""
@@ -76,7 +84,7 @@ def _both(
     if "num_hidden_layers" in keys and "layer_types" not in keys:
         keys["num_hidden_layers"] = chance.choice((1, 1, 2) if turn in _DEFAULT_WIDTH else (1, 2, 5))
     keys |= small(default, chance) if turn % 2 else {}
-    keys |= dict(_held(computation, default, keys.get("num_hidden_layers"))) | given_keys
+    keys |= {**dict(_held(computation, default, keys.get("num_hidden_layers"))), **given_keys}
     try:
         config = type(default)(**{**keys, "use_cache": False})
         made = class_of(default, name)
