@@ -86,13 +86,14 @@ def rope_of(settings: Mapping[str, Any]) -> Rope | None:
     >>> rope_of({"rope_type": "linear", "rope_theta": 500000.0, "factor": 4.0})
     Rope(theta=500000.0, kind='linear', factor=4.0)
     """
-    kind: Any = settings.get("rope_type", settings.get("type", "default"))
+    kind = settings.get("rope_type", settings.get("type", "default"))
     numbers = {name: settings[key] for key, name in _SETTINGS.items() if settings.get(key) is not None}
     share = 1.0 if settings.get(SHARE) is None else settings[SHARE]
     whole = not isinstance(kind, str) or not all(isinstance(one, int | float) for one in (*numbers.values(), share))
     if whole or kind not in _WANTED or "theta" not in numbers or any(settings.get(key) is None for key in _WANTED[kind]):
         return None
-    return Rope(kind=kind, share=share if kind == "proportional" else 1.0, **numbers)
+    stated: dict[str, Any] = {"kind": kind, "share": share if kind == "proportional" else 1.0, **numbers}
+    return Rope(**stated)
 
 
 def _others(settings: Mapping[str, Any]) -> set[str]:
