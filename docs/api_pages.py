@@ -17,6 +17,7 @@ from typing import Any
 from sympy import Symbol
 
 import paramsym
+from paramsym.atlas import families
 
 TOPICS: Mapping[str, Mapping[str, str]] = {
     "Read: a model from a name, a configuration, a module or a build": {
@@ -208,7 +209,8 @@ def _families() -> dict[str, list[type]]:
     for name in sorted(dir(paramsym.models)):
         thing = getattr(paramsym.models, name)
         if isinstance(thing, type):
-            found.setdefault(thing.__module__, []).append(thing)
+            recorded = issubclass(thing, families.Family)
+            found.setdefault(families.__name__ if recorded else thing.__module__, []).append(thing)
     return found
 
 

@@ -62,6 +62,11 @@ class Recorded(Forward):
         found: Mapping[str, Any] = self._entry["certificate"]
         return found
 
+    def tried(self, key: str) -> int | None:
+        """Return the largest number with which a key was tested, if it was."""
+        found: Sequence[int | None] = self._entry["keys"].get(key, {}).get("whole", (None,))
+        return found[-1]
+
     def conditions(self) -> None:
         """Check that each size was verified, and that the sizes do not change which tensors exist."""
         if len(self.names) != len(self.numbers):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import paramsym as ps
+from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import Computation
 from paramsym.errors import NotYetError
 
@@ -62,7 +63,7 @@ def _both(
             number = sum(one.numel() for one in made(config).parameters())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            layer: Any = ps.from_config({"model_type": model_type, **keys}, name)
+            layer: Any = recorded({"model_type": model_type, **keys}, name)[0]
         layer.__dict__["_computations"] = (computation,)
         return (layer, made(config).eval()) if number <= _MOST and computation.fits(layer._settled) else None
     except Exception:  # noqa: BLE001 - somebody else's code may raise anything
