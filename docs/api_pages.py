@@ -17,7 +17,6 @@ from typing import Any
 from sympy import Symbol
 
 import paramsym
-from paramsym.atlas import families
 
 TOPICS: Mapping[str, Mapping[str, str]] = {
     "Read: a model from a name, a configuration, a module or a build": {
@@ -80,6 +79,7 @@ _KINDS = {
     "int": "a whole number",
     "float": "a number",
     "None": "None",
+    "object": "a value",
 }
 """The values of an argument in words, by its annotation."""
 _SHORT = 40  # characters of a default that a table shows
@@ -209,8 +209,7 @@ def _families() -> dict[str, list[type]]:
     for name in sorted(dir(paramsym.models)):
         thing = getattr(paramsym.models, name)
         if isinstance(thing, type):
-            recorded = issubclass(thing, families.Family)
-            found.setdefault(families.__name__ if recorded else thing.__module__, []).append(thing)
+            found.setdefault(thing.__module__, []).append(thing)
     return found
 
 

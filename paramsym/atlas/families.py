@@ -168,7 +168,7 @@ def family_named(name: str) -> type[Family]:
     known = {one: claim for one, claim in published_records().items() if claim.config["model_type"] == model_type}
     about = f"{paper} and its heads, as the class ``architecture`` of {record['reference']} stores them."
     rest = {"model_type": model_type, "keys": keys, "usual": usual, "published": Published(known), "claims": tuple(known.values())}
-    return make_dataclass(name, stated, bases=(Family,), frozen=True, namespace={"__module__": "paramsym.models", "__doc__": about, **rest})
+    return make_dataclass(name, stated, bases=(Family,), frozen=True, namespace={"__module__": __name__, "__doc__": about, **rest})
 
 
 def _hint(domain: Mapping[str, Any], usual: Any) -> str:
@@ -176,9 +176,17 @@ def _hint(domain: Mapping[str, Any], usual: Any) -> str:
     if isinstance(usual, bool | str):
         return type(usual).__name__
     if "whole" not in domain or "entries" in domain or "number" in domain:
-        return "Any"
+        return "object"
     kind = "Dim" if domain["whole"][0] else "Count"
     return kind if isinstance(usual, Symbol) and "null" not in domain and None not in domain.get("words", ()) else f"{kind} | None"
+
+
+def __getattr__(name: str) -> object:
+    """Return the class of a recorded family by its name."""
+    if name in RECORDED:
+        return family_named(name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
 
 
 class Published(Mapping[str, Mapping[str, Any]]):

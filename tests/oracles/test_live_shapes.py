@@ -14,13 +14,12 @@ from oracles.runnable import TOKENS, config_of
 from sympy import Expr, Integer
 
 import paramsym as ps
-from paramsym.atlas.published import RECORDED_TYPES
 from paramsym.models import family_of, model_types
 from paramsym.program.inputs import each_input
 
 only_with("torch", "transformers")
 
-CLASSES = [(one, architecture) for one in (*model_types(), *RECORDED_TYPES) for architecture in family_of(one).architectures]
+CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
 B, S, T = ps.dims("B S T")
 OUTPUTS = (
     *("logits_per_image", "text_embeds", "image_embeds"),
