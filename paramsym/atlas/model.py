@@ -136,8 +136,9 @@ class Recorded(Forward):
 
         Other sizes must keep them exact.
         """
+        values = dict[str, Any](self.values)
         needed = [(key, divisor) for divisor, key in self._entry["needs"]]
-        return exact_divisions([*needed, *(one for one in self._rows.divisions if one not in needed)], dict[str, Any](self.values))
+        return exact_divisions([*needed, *(one for one in self._rows.divisions(values) if one not in needed)], values)
 
     @cached_property
     def _patterns(self) -> Patterns:
