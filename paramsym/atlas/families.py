@@ -61,7 +61,7 @@ class Family(Layer):
     def record(self) -> Recorded:
         """The same model as the atlas has it."""
         given = {name: value for name, usual in self.usual.items() if repr(value := getattr(self, name)) != repr(usual)}
-        sizes = {name: size for name, size in given.items() if isinstance(size, int | Expr) and not isinstance(size, bool)}
+        sizes = {name: size for name, size in given.items() if isinstance(size, int | Expr) and not isinstance(size, bool) and size != 0}
         flags = {name: value for name, value in given.items() if name not in sizes}
         model = self._with(flags)
         if others := sizes.keys() - _sizes(model).keys():
