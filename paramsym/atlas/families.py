@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, make_dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sympy import Expr, Integer, Symbol
 
@@ -42,6 +42,10 @@ class Family(Layer):
     usual: ClassVar[Mapping[str, Any]]
     """The default of each argument."""
     claims: ClassVar[Sequence[PublishedRecord]]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # the fields of a class that is made when it is used
 
     def __post_init__(self) -> None:
         own = _sizes(_in_letters(self.model_type, self.architecture, (), ""))

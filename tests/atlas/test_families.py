@@ -13,6 +13,7 @@ from paramsym.atlas.families import family_named
 from paramsym.atlas.published import RECORDED, RECORDED_TYPES
 from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError
 from paramsym.models import Starcoder2, family_of
+from paramsym.models.key_kinds import Size
 
 NORMS = 2 * 2 * H * L + 2 * H
 PROJECTIONS = L * (2 * H**2 + 2 * G * H**2 / A + 2 * F * H)
@@ -96,5 +97,5 @@ def test_every_recorded_family(name: str) -> None:
     model_type, paper = RECORDED[name]
     assert model_type in RECORDED_TYPES
     assert paper in str(family_named(name).__doc__)
-    letters = {key.letter for key in family_of(model_type).keys.values() if hasattr(key, "letter")}
+    letters = {key.letter for key in family_of(model_type).keys.values() if isinstance(key, Size)}
     assert family_named(name)().symbols <= letters
