@@ -105,7 +105,7 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
         of_class = record["classes"][name]
         values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
         free = {*record.get("extra", ()), *keys_of_runs(model_type, name)}
-        values |= _beside(config, keys_beside(model_type, name) - values.keys(), free)
+        values |= _beside(config, keys_beside(model_type, name).keys() - values.keys(), free)
         known = tuple(sorted(values.items()))
         numbers = letters_of(rows_for(model_type, name), values, patterns_for(model_type, name, known, repr(known)))
         following = tuple(_following(others, numbers))

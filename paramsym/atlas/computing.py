@@ -185,6 +185,10 @@ class Computation:
         """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
         return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
 
+    def answers(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
+        """Whether the sizes are also among those of the recording."""
+        return self.holds(values, numbers) and not [*self._other_numbers(numbers)]
+
     def reaches(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
         """Whether lengths stand to windows of attention as in the recording."""
         return not [*self._other_windows(values, numbers)]
@@ -327,19 +331,20 @@ def classes_that_compute(model_type: str) -> list[str]:
     return list(_classes_of(model_type))
 
 
-def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
-    """Return the keys on which a computation depends and no tensor; the record of the tensors may not have them."""
+def keys_beside(model_type: str, architecture: str) -> dict[str, Value]:
+    """Return the keys on which a computation depends and no tensor, with known defaults; the tensors' record may not have them."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
-    rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
+    rates = [(keys, default if len(keys) == 1 else None) for one in forms for _, _, _, keys, default in one.get("dropout", ())]
     others = [one.get(listed, ()) for one in forms for listed in ("needed", "undropped")]
-    return frozenset(key for keys in (*kept, *rates, *others) for key in keys) | keys_of_runs(model_type, architecture)
+    beside: dict[str, Value] = {key: None for keys in (*kept, *others) for key in keys}
+    return beside | {key: default for keys, default in rates for key in keys} | keys_of_runs(model_type, architecture)
 
 
-def keys_of_runs(model_type: str, architecture: str) -> frozenset[str]:
-    """Return the keys of any value on which what a run gives depends, and no operator."""
+def keys_of_runs(model_type: str, architecture: str) -> dict[str, Value]:
+    """Return the keys of any value on which what a run gives depends, and no operator, with their defaults."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
-    return frozenset(key for one in forms for key in keys_of(one))
+    return {key: default for one in forms for key, default in keys_of(one)}
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:

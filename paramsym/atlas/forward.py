@@ -181,9 +181,10 @@ class Forward(Layer):
             one_more = past() != 0 and _LENGTH in known.letters and sizes.get(known.letters[_LENGTH]) == 1
             one = known.as_step if one_more else known
             found.append((one, sizes))
-            if one.holds(self._settled, _numbers(one, sizes)):
+            if one.answers(self._settled, _numbers(one, sizes)):
                 return one, sizes
-        return next((one for one in found if one[0].reaches(self._settled, _numbers(*one))), found[0])
+        nearest = (one for fits in (Computation.holds, Computation.reaches) for one in found if fits(one[0], self._settled, _numbers(*one)))
+        return next(nearest, found[0])
 
     def _kinds(self, order: Order) -> Kinds:
         """Return the kind of each layer of a stack; their pattern if their number is a letter.

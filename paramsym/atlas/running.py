@@ -84,9 +84,9 @@ class Running:
         return replace(recording, constants=constants) if made else recording
 
 
-def keys_of(form: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys on which what a run of a form gives depends, and no operator."""
-    yield from (key for key, *_ in form.get("numbers", ()))
-    yield from form.get("alone", ())
-    yield from (key for _, _, _, key, *_ in form.get("widths", ()))
-    yield from (inside + key for _, inside, *_ in form.get("turns", ()) for key in KEYS)
+def keys_of(form: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    """Yield the keys on which what a run of a form gives depends, and no operator, with their defaults if these are known."""
+    yield from ((str(key), default) for key, default, *_ in form.get("numbers", ()))
+    yield from ((str(key), recorded_value(value)) for key, value in form.get("alone", {}).items())
+    yield from ((str(key), default) for _, _, _, key, default, *_ in form.get("widths", ()))
+    yield from ((inside + key, None) for _, inside, *_ in form.get("turns", ()) for key in KEYS)

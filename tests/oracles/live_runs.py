@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import paramsym as ps
+from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import Computation
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
@@ -102,9 +103,9 @@ def _both(
 def _read(model_type: str, name: str, keys: Mapping[str, Any], kinds: Any) -> Any:
     """Return the record's model; it may need the kinds of layers that the reference derives."""
     try:
-        return ps.from_config({"model_type": model_type, **keys}, name)
+        return recorded({"model_type": model_type, **keys}, name)[0]
     except ConfigError:
-        return ps.from_config({"model_type": model_type, **keys, "layer_types": list(kinds or ())}, name)
+        return recorded({"model_type": model_type, **keys, "layer_types": list(kinds or ())}, name)[0]
 
 
 def _held(computation: Computation, default: Any, depth: int | None) -> Iterator[tuple[str, Any]]:
