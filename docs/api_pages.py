@@ -79,6 +79,7 @@ _KINDS = {
     "int": "a whole number",
     "float": "a number",
     "None": "None",
+    "object": "a value",
 }
 """The values of an argument in words, by its annotation."""
 _SHORT = 40  # characters of a default that a table shows

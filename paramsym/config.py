@@ -16,6 +16,7 @@ from paramsym.atlas.config_file import read_config
 from paramsym.atlas.diffusers import is_of_diffusers
 from paramsym.atlas.files import record_of, recorded_types
 from paramsym.atlas.needed import check_needed
+from paramsym.atlas.published import RECORDED
 from paramsym.atlas.reading import hint
 from paramsym.atlas.timm import WRAPPERS, timm_type
 from paramsym.atlas.values import shown
@@ -59,11 +60,13 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     >>> from_config({"architecture": "vit_base_patch16_224", "num_classes": 10, "model_args": {"img_size": 384}}).count
     86098186
     """
-    config = read_config(source)
+    config = _typed(read_config(source), architecture)
     if is_recorded(config):
         from paramsym.atlas.building import recorded
+        from paramsym.atlas.families import member
 
         model, others, known = recorded(config, architecture)
+        model = member(model)
         check_needed(config, getattr(model, "architecture", ""))
         _report(others, known, str(config.get("model_type", "the reference")), strict=strict)
         return model
@@ -90,8 +93,9 @@ def in_letters_of(config: Mapping[str, Any], architecture: str | None = None) ->
     """
     if is_recorded(config):
         from paramsym.atlas.building import recorded
+        from paramsym.atlas.families import member
 
-        return recorded(config, architecture)[0].origin[0]
+        return member(recorded(config, architecture)[0]).origin[0]
     return from_config(config, architecture).origin[0]
 
 
@@ -113,6 +117,14 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
 
 
 # Family, class and keys -------------------------------------------------------------------------------------------------------
+
+
+def _typed(config: Mapping[str, Any], architecture: str | None) -> Mapping[str, Any]:
+    """Return a configuration without a model type with that of the recorded family that has its class, if there is one."""
+    named = architecture if architecture is not None else _first_architecture(config)
+    types = (model_type for model_type, _ in RECORDED.values() if "model_type" not in config and isinstance(named, str))
+    owner = next((one for one in types if named in record_of(one)["classes"]), None)
+    return config if owner is None else {**config, "model_type": owner}
 
 
 def is_recorded(config: Mapping[str, Any]) -> bool:

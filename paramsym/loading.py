@@ -16,7 +16,7 @@ from sympy import Symbol
 
 from paramsym.atlas.config_file import read_config
 from paramsym.atlas.files import recorded_types, timm_index
-from paramsym.atlas.published import KERAS, published_records
+from paramsym.atlas.published import KERAS, RECORDED, published_records
 from paramsym.atlas.timm import timm_config
 from paramsym.config import from_config, in_letters_of, is_recorded
 from paramsym.core.at import LABELS, published_class, published_sizes
@@ -179,6 +179,9 @@ def _family(text: str) -> Found | None:
         if text in classes.split():
             return _of_class(text, home, text)
     lowered = text.lower()
+    for name, (model_type, _) in RECORDED.items():
+        if lowered in {name.lower(), model_type, model_type.replace("_", "-")}:
+            return Found(text, {"model_type": model_type}, symbolic=True)
     for model_type in model_types():
         if lowered in {model_type, model_type.replace("-", "_"), model_type.replace("_", "-")}:
             model = family_of(model_type).model

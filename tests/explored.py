@@ -10,10 +10,11 @@ from typing import Any
 from chromium import Browser
 
 import paramsym as ps
+from paramsym.atlas.published import RECORDED
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES
 
-NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()]
+NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()] + [*RECORDED]
 WAYS = {"forward": "forward", "training": "both"}
 ATTENTION = {"eager": "torch-eager", "fused": "torch-sdpa"}
 CHOICES: dict[str, dict[str, tuple[str, ...]]] = {

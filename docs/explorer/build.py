@@ -26,13 +26,14 @@ from families import structures_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.atlas.files import recorded_types  # noqa: E402
+from paramsym.atlas.published import RECORDED  # noqa: E402
 from paramsym.explorer.data import variant_data  # noqa: E402
 from paramsym.explorer.packing import family_script, pack, reasons_script  # noqa: E402
 from paramsym.explorer.page import known, listed, page  # noqa: E402
 from paramsym.explorer.reasons import reasons_data  # noqa: E402
 from paramsym.models import FAMILIES, model_types  # noqa: E402
 
-NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()]
+NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()] + [*RECORDED]
 LINKS = {"../index.html": "Documentation", "../scratch.html": "Scratch", "../scratch/index.html": "Scratch"}
 
 
@@ -91,7 +92,7 @@ def _stamp() -> str:
     """Return a digest of everything from which the data is computed."""
     digest = hashlib.sha256()
     root = Path(paramsym.__file__).parent
-    for file in sorted([*root.rglob("*.py"), *root.rglob("*.csv"), *HERE.glob("*.py")]):
+    for file in sorted([*root.rglob("*.py"), *root.rglob("*.csv"), *root.rglob("published.json"), *HERE.glob("*.py")]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import paramsym as ps
+from paramsym.atlas.published import RECORDED
 from paramsym.errors import ParamsymError
 from paramsym.explorer.variant import Variant
 from paramsym.loading import find
@@ -40,7 +41,7 @@ class Structure:
 
 def structures_of(name: str) -> list[Structure]:
     """Return the structures of the family whose class has this name, the published ones first."""
-    types = next(types for classes, types in FAMILIES.values() if name in classes.split())
+    types = RECORDED[name][0] if name in RECORDED else next(types for classes, types in FAMILIES.values() if name in classes.split())
     model: type[ps.Layer] = getattr(ps.models, name)
     found = _published(model)
     for model_type in types.split():

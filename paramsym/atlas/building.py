@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from paramsym.atlas.computing import keys_beside
+from paramsym.atlas.computing import keys_beside, keys_of_runs
 from paramsym.atlas.diffusers import diffusers_keys, diffusers_type, is_of_diffusers
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import DIFFUSERS, TIMM, diffusers_index, inner_of, inner_types, plain_type, record_of
@@ -16,11 +16,12 @@ from paramsym.atlas.reading import values_of
 from paramsym.atlas.sizes import letters_of
 from paramsym.atlas.timm import WRAPPERS, timm_keys, timm_record, timm_type, wrapped
 from paramsym.atlas.timm_classes import class_keys, class_type
-from paramsym.atlas.turns import KEYS
 from paramsym.atlas.values import Value, frozen_value, shown
 from paramsym.core.compose import Block
 from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
+
+_NOTHING: Any = object()
 
 
 @lru_cache(maxsize=64)
@@ -103,7 +104,8 @@ def _read_by(model_type: str, config: Mapping[str, Any], architecture: str | Non
     try:
         of_class = record["classes"][name]
         values, unknown, others = values_of(_as_keys(config, model_type, record), record, of_class)
-        values |= _beside(config, keys_beside(model_type, name) - values.keys(), {*record.get("extra", ()), *KEYS})
+        free = {*record.get("extra", ()), *keys_of_runs(model_type, name)}
+        values |= _beside(config, keys_beside(model_type, name).keys() - values.keys(), free)
         known = tuple(sorted(values.items()))
         numbers = letters_of(rows_for(model_type, name), values, patterns_for(model_type, name, known, repr(known)))
         following = tuple(_following(others, numbers))
@@ -131,10 +133,18 @@ def _beside(config: Mapping[str, Any], keys: Collection[str], verified: Collecti
     Raises:
         OutsideError: another value than a whole number or none.
     """
-    found = {key: frozen_value(config[key]) for key in keys if key in config}
+    found = {key: frozen_value(value) for key in keys if (value := _given(config, key)) is not _NOTHING}
     for key, value in found.items():
         if value is not None and type(value) is not int and key not in verified:
             raise OutsideError(f"{key} is {shown(value)}; write a whole number or null.")
+    return found
+
+
+def _given(config: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key; its path leads through inner configurations."""
+    found: Any = config
+    for step in key.split("."):
+        found = found.get(step, _NOTHING) if isinstance(found, Mapping) else _NOTHING
     return found
 
 

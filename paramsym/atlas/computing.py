@@ -12,6 +12,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
+        "turns": [[...], ...], "widths": [[...], ...], "numbers": [[...], ...], "alone": {key: value},
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
 The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
@@ -31,8 +32,8 @@ returns at most as many positions as a key says, and a number more: those of a k
 held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
 are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
 known, and known only if the keys of ``undropped``, with their defaults, are null or 0. In ``recording`` ``held`` are the constants that are
-buffers, and a batch norm is ``trained`` if training takes the statistics of the batch.
-``layers`` has an ``Order`` for each stack of layers of several kinds in the recording.
+buffers, and a batch norm is ``trained`` if training takes the statistics of the batch. It runs if it has ``entries``; ``Running`` has
+``turns``, ``widths``, ``numbers`` and ``alone``. ``layers`` has an ``Order`` for each stack of layers of several kinds.
 ``paramsym.read.written`` says how sizes and recordings are written.
 """
 
@@ -55,7 +56,7 @@ from paramsym.atlas.files import TIMM, types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
-from paramsym.atlas.turns import KEYS, RULE
+from paramsym.atlas.running import Running, keys_of
 from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.read.recording import Recording
@@ -120,6 +121,7 @@ class Computation:
     activations: Mapping[str, tuple[str, ...]]
     dropout: tuple[Dropout, ...] | None
     undropped: Mapping[str, Value]
+    running: Running
     certificate: Mapping[str, Any]
     _written: dict[Any, Recording] = field(default_factory=dict, compare=False, repr=False)
 
@@ -127,12 +129,13 @@ class Computation:
         """Return the recording with all layers of its stacks, of these kinds in order, with a configuration's activations and dropout."""
         words = {key: word for key, word in ((one, values.get(one)) for one in self.activations) if word not in (None, self.held[key][0])}
         rates = {one: rate for one in self.dropout or () if (rate := one.rate(values)) != 0}
-        if not kinds and not words and not rates:
+        numbers = self.running.numbers(values)
+        if not kinds and not words and not rates and not numbers:
             return self.recording
-        key = (tuple(sorted(kinds.items())), tuple(words.items()), tuple(rates.items()))
+        key = (tuple(sorted(kinds.items())), tuple(words.items()), tuple(rates.items()), tuple(numbers.items()))
         if key not in self._written:
             self._written.clear()  # the last one is kept: several questions about one model
-            found = with_dropout(self.recording, rates)
+            found = with_dropout(self.running.with_numbers(self.recording, numbers), rates)
             found = written_out(found, kinds) if kinds else found
             for name, word in words.items():
                 found = with_activation(found, str(self.held[name][0]), str(word), self.activations[name])
@@ -181,6 +184,10 @@ class Computation:
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
         """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
         return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
+
+    def answers(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
+        """Whether the sizes are also among those of the recording."""
+        return self.holds(values, numbers) and not [*self._other_numbers(numbers)]
 
     def reaches(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
         """Whether lengths stand to windows of attention as in the recording."""
@@ -335,15 +342,20 @@ def classes_that_compute(model_type: str) -> list[str]:
     return list(_classes_of(model_type))
 
 
-def keys_beside(model_type: str, architecture: str) -> frozenset[str]:
-    """Return the keys on which a computation depends and no tensor; the record of the tensors may not have them."""
+def keys_beside(model_type: str, architecture: str) -> dict[str, Value]:
+    """Return the keys on which a computation depends and no tensor, with known defaults; the tensors' record may not have them."""
     forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
     kept = [(key, KINDS) if kind is None else (key,) for one in forms for kind, key, _, _ in one.get("kept", ())]
-    rates = [keys for one in forms for _, _, _, keys, _ in one.get("dropout", ())]
+    rates = [(keys, default if len(keys) == 1 else None) for one in forms for _, _, _, keys, default in one.get("dropout", ())]
     others = [one.get(listed, ()) for one in forms for listed in ("needed", "undropped")]
-    with refused():
-        turns = [KEYS for one in forms if any(rule == RULE for _, rule, *_ in one["recording"].get("entries", ()))]
-    return frozenset(key for keys in (*kept, *rates, *others, *turns) for key in keys)
+    beside: dict[str, Value] = {key: None for keys in (*kept, *others) for key in keys}
+    return beside | {key: default for keys, default in rates for key in keys} | keys_of_runs(model_type, architecture)
+
+
+def keys_of_runs(model_type: str, architecture: str) -> dict[str, Value]:
+    """Return the keys of any value on which what a run gives depends, and no operator, with their defaults."""
+    forms = _classes_of(model_type).get(architecture, {"forms": ()})["forms"]
+    return {key: default for one in forms for key, default in keys_of(one)}
 
 
 def computations_for(model_type: str, architecture: str, values: Mapping[str, Value]) -> tuple[Computation, ...]:
@@ -395,6 +407,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         activations={str(key): tuple(map(str, paths)) for key, paths in one.get("activations", {}).items()},
         dropout=places_of(one["dropout"]) if "dropout" in one else None,
         undropped={str(key): recorded_value(default) for key, default in one.get("undropped", {}).items()},
+        running=Running.of(one),
         certificate=one["certificate"],
     )
 

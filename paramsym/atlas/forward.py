@@ -14,12 +14,11 @@ from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.losses import usual_loss
 from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
-from paramsym.atlas.turns import with_turns
 from paramsym.core.layer import Layer, unstated
 from paramsym.core.names import Entry
 from paramsym.errors import DivisibilityError, NotYetError
 from paramsym.program import Value
-from paramsym.program.lookups import untrained
+from paramsym.program.lookups import unrun, untrained
 from paramsym.program.state import past
 from paramsym.read.asked import asked
 from paramsym.read.computed import shown_as
@@ -126,7 +125,8 @@ class Forward(Layer):
         cache = self._kept_positions(found) if found.caches(self._settled) else None
         if past() != 0 and not (found.step and cache is not None):
             raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
-        recording = with_turns(found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled), self._settled)
+        recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled)
+        recording = found.running.with_entries(recording, self._settled)
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
             result = Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)
@@ -134,10 +134,18 @@ class Forward(Layer):
             if not isinstance(error.__cause__, DivisibilityError):
                 raise
             raise self._indivisible(error.__cause__, _numbers(found, sizes)) from None
-        if not (why := found.untrained(dict[str, Any](self.values))):
-            return result
-        why = f"what {self.architecture} keeps in training is not known: {why}. Its tensors and its FLOPs are known."
-        return untrained(result, why) if isinstance(result, Value) else tuple(untrained(one, why) for one in result)
+        return self._as_known(result, found)
+
+    def _as_known(self, result: Any, found: Computation) -> Any:
+        """Return results with a refusal of what is not known of them: their entries, or what training keeps."""
+        several = (result,) if isinstance(result, Value) else result
+        if why := found.running.unknown(self._settled):
+            why = f"what a run of {self.architecture} gives is not known: {why}; run ps.from_module(model) of the live model."
+            several = tuple(unrun(one, why) for one in several)
+        if why := found.untrained(dict[str, Any](self.values)):
+            why = f"what {self.architecture} keeps in training is not known: {why}. Its tensors and its FLOPs are known."
+            several = tuple(untrained(one, why) for one in several)
+        return several[0] if isinstance(result, Value) else several
 
     def _check_letters(self, found: Computation) -> None:
         """Refuse letters for sizes of which the computation is known for one number only.
@@ -173,9 +181,10 @@ class Forward(Layer):
             one_more = past() != 0 and _LENGTH in known.letters and sizes.get(known.letters[_LENGTH]) == 1
             one = known.as_step if one_more else known
             found.append((one, sizes))
-            if one.holds(self._settled, _numbers(one, sizes)):
+            if one.answers(self._settled, _numbers(one, sizes)):
                 return one, sizes
-        return next((one for one in found if one[0].reaches(self._settled, _numbers(*one))), found[0])
+        nearest = (one for fits in (Computation.holds, Computation.reaches) for one in found if fits(one[0], self._settled, _numbers(*one)))
+        return next(nearest, found[0])
 
     def _kinds(self, order: Order) -> Kinds:
         """Return the kind of each layer of a stack; their pattern if their number is a letter.

@@ -62,6 +62,11 @@ class Recorded(Forward):
         found: Mapping[str, Any] = self._entry["certificate"]
         return found
 
+    def tried(self, key: str) -> int | None:
+        """Return the largest number with which a key was tested, if it was."""
+        found: Sequence[int | None] = self._entry["keys"].get(key, {}).get("whole", (None,))
+        return found[-1]
+
     def conditions(self) -> None:
         """Check that each size was verified, and that the sizes do not change which tensors exist."""
         if len(self.names) != len(self.numbers):
@@ -131,8 +136,9 @@ class Recorded(Forward):
 
         Other sizes must keep them exact.
         """
+        values = dict[str, Any](self.values)
         needed = [(key, divisor) for divisor, key in self._entry["needs"]]
-        return exact_divisions([*needed, *(one for one in self._rows.divisions if one not in needed)], dict[str, Any](self.values))
+        return exact_divisions([*needed, *(one for one in self._rows.divisions(values) if one not in needed)], values)
 
     @cached_property
     def _patterns(self) -> Patterns:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
+from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated, present
 from paramsym.atlas.indices import MOST_COPIES, indices
 
 NUMBER = "#"
@@ -111,10 +112,12 @@ class Rows:
         return _each_once(what for row in self.rows for what in (*row.axes, *row.bounds, *row.inside))
 
     @cached_property
-    def divisions(self) -> tuple[tuple[Any, Any], ...]:
-        """The different divisions in factors, as dividend and divisor: how the reference divides an axis into equal slices."""
-        found = [one for row in self.rows for what in row.inside for one in _divisions(what)]
-        return tuple({repr(one): one for one in found}.values())
+    def _factors(self) -> tuple[Any, ...]:
+        return _each_once(what for row in self.rows for what in row.inside)
+
+    def divisions(self, values: Values) -> list[tuple[Any, Any]]:
+        """Return the different divisions in factors, as dividend and divisor: how the reference divides an axis into equal slices."""
+        return [*{repr(one): one for what in self._factors for one in _divisions(what, values)}.values()]
 
     @cached_property
     def deciding(self) -> tuple[Any, ...]:
@@ -245,16 +248,16 @@ def _factor(stated: Any, expressions: Sequence[Any]) -> Any:
     return expressions[stated]
 
 
-def _divisions(what: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield dividend and divisor of each division in an expression, those of all its cases."""
+def _divisions(what: Any, values: Values) -> Iterator[tuple[Any, Any]]:
+    """Yield dividend and divisor of each division in an expression, in the case that the values have."""
     if isinstance(what, int):
         return
     if what[0] == "?":
-        for _, inner in what[2]:
-            yield from _divisions(inner)
+        with suppress(OutsideError):  # of a tensor that does not exist
+            yield from _divisions(chosen(values, what[1], what[2]), values)
         return
     for one in [one for _, _, factors in what[1] for one, _ in factors]:
-        yield from _divided_in(one)
+        yield from _divided_in(present(values, one))
 
 
 def _divided_in(one: Any) -> Iterator[tuple[Any, Any]]:

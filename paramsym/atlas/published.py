@@ -28,6 +28,12 @@ SOURCES: Mapping[str, str] = {
     "keras": "keras 3.15.1, Model.summary: Total params",
 }
 """Sources that many counts share, by the word in the file. A count from memory is marked as recalled."""
+RECORDED: Mapping[str, tuple[str, str]] = {
+    "Starcoder2": ("starcoder2", "StarCoder2 (Lozhkov et al. 2024, arXiv:2402.19173)"),
+}
+"""``{name in paramsym.models: (model type, paper)}`` of the families whose architecture is a record."""
+RECORDED_TYPES = tuple(model_type for model_type, _ in RECORDED.values())
+"""Their model types."""
 KERAS = "keras.applications."
 """The prefix of the published names of Keras' networks; only Keras has the spelling of the short form, such as ``ResNet50``."""
 _CLAIM = ("name", "class", "count", "source", "besides", "note")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from paramsym.atlas.common_keys import CENTRAL, COMMON, USUAL, labels_of
+from paramsym.atlas.common_keys import CENTRAL, COMMON, LEFT_OVER, USUAL, labels_of
 from paramsym.atlas.domain import check_verified, default, thawed
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value, shown
@@ -163,6 +163,8 @@ def is_unknown(key: str, value: Value, record: Mapping[str, Any], inside: frozen
         return False
     if key in record.get("extra", {}):
         check_verified(key, record["extra"][key], value)
+        return False
+    if key in LEFT_OVER.get(record.get("type", ""), "").split():
         return False
     of_another = any(key in one["keys"] or key in one["free"] for one in record.get("classes", {}).values())
     if of_another or last in USUAL or last in record.get("mentioned", {}).get(above, (last,)):

@@ -19,7 +19,7 @@ from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
 from paramsym.program.conditions import Where
 from paramsym.program.lists import Turn
-from paramsym.program.lookups import Choose, Drop, Still, Untrained
+from paramsym.program.lookups import Choose, Drop, Still, Unrun, Untrained
 from paramsym.program.named_axes import Diagonal, Known, Named, Rearrange, axes_of_words, groups
 from paramsym.program.slices import Copies, Segments, Take
 from paramsym.program.spectra import AsComplex, AsReal
@@ -93,7 +93,7 @@ def padded(kind: ArrayType, taken: Layout) -> Layout:
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
     """Return the layouts of the results of an operation that makes views; None for any other, or if it must copy."""
     match operation:
-        case Named() | Known() | Still() | Untrained() | Turn() | Apply(inplace=True):
+        case Named() | Known() | Still() | Unrun() | Untrained() | Turn() | Apply(inplace=True):
             return (layout,)
         case Remember() if operation.view:
             return (layout,)

@@ -4,7 +4,8 @@ The arguments of a model of transformers are the keys of the reference's configu
 model refuses an activation or a class that the reference does not know, and sizes that do not fit, such as heads that do not divide the
 width.
 
-A family is one file and one line of ``FAMILIES``; its file is loaded when one of its names is first used.
+A family is one file and one line of ``FAMILIES``; its file is loaded when one of its names is first used. The architecture of the families
+in ``RECORDED`` is a record of the atlas.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from paramsym.atlas.published import RECORDED, RECORDED_TYPES
+
 if TYPE_CHECKING:
+    from paramsym.atlas.families import Family as RecordedFamily
     from paramsym.models.albert import Albert as Albert
     from paramsym.models.applications.convnext import KerasConvNeXt as KerasConvNeXt
     from paramsym.models.applications.densenet import KerasDenseNet as KerasDenseNet
@@ -66,7 +70,6 @@ if TYPE_CHECKING:
     from paramsym.models.roberta import Roberta as Roberta
     from paramsym.models.siglip import Siglip as Siglip, SiglipText as SiglipText, SiglipVision as SiglipVision
     from paramsym.models.stablelm import StableLm as StableLm
-    from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
     from paramsym.models.vision.alexnet import AlexNet as AlexNet
@@ -95,6 +98,8 @@ if TYPE_CHECKING:
     from paramsym.models.vit import Vit as Vit
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
+
+    Starcoder2: type[RecordedFamily]
 
 FAMILIES = {
     "albert": ("Albert", "albert"),
@@ -148,7 +153,6 @@ FAMILIES = {
     "roberta": ("Roberta", "roberta xlm-roberta"),
     "siglip": ("Siglip SiglipText SiglipVision", "siglip siglip_text_model siglip_vision_model"),
     "stablelm": ("StableLm", "stablelm"),
-    "starcoder2": ("Starcoder2", "starcoder2"),
     "swin": ("Swin", "swin"),
     "t5": ("T5", "mt5 t5 umt5"),
     "vision.alexnet": ("AlexNet", ""),
@@ -197,26 +201,36 @@ def family_of(model_type: str) -> Family:
     """Return the reader of configurations of this ``model_type``.
 
     Raises:
-        KeyError: a ``model_type`` that is not among ``model_types()``.
+        KeyError: a ``model_type`` that is neither among ``model_types()`` nor that of a recorded family.
 
     >>> family_of("bert").architectures[0]
     'BertModel'
     """
+    if model_type in RECORDED_TYPES:
+        from paramsym.models.recorded import reader_of
+
+        return reader_of(model_type)
     module = import_module(f"paramsym.models.{_HOME_OF_TYPE[model_type]}")
     found: Family = next(one for one in module.FAMILIES if one.model_type == model_type)
     return found
 
 
 def __getattr__(name: str) -> object:
-    """Load a model class from its family's file, once."""
+    """Load a model class from its family's file, or make it from its record, once."""
+    value: object
     if name in _HOME_OF:
         value = getattr(import_module(f"paramsym.models.{_HOME_OF[name]}"), name)
-        globals()[name] = value
-        return value
-    message = f"module 'paramsym.models' has no attribute {name!r}"
-    raise AttributeError(message, name=name, obj=sys.modules[__name__])  # so that Python adds the nearest name
+    elif name in RECORDED:
+        from paramsym.atlas.families import family_named
+
+        value = family_named(name)
+    else:
+        message = f"module 'paramsym.models' has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])  # so that Python adds the nearest name
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
     """List the model classes, loaded or not."""
-    return sorted([*_HOME_OF, "FAMILIES", "family_of", "model_types"])
+    return sorted([*_HOME_OF, *RECORDED, "FAMILIES", "family_of", "model_types"])

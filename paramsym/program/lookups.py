@@ -232,6 +232,18 @@ class Untrained(Unchanged):
         raise NotYetError(self.why)
 
 
+@dataclass(frozen=True, slots=True)
+class Unrun(Unchanged):
+    """The array itself, whose entries are not known, for the reason ``why``."""
+
+    view: ClassVar[bool] = True
+
+    why: str
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - never known
+        raise NotYetError(self.why)
+
+
 def lookup(table: Value, index: Value) -> Value:
     """Return the row of the table for every index."""
     return record(Lookup(), table, index)
@@ -271,3 +283,8 @@ def still(x: Value) -> Value:
 def untrained(x: Value, why: str) -> Value:
     """Return an array of a pass in evaluation; what training keeps is refused for the reason ``why``."""
     return record(Untrained(why), x)
+
+
+def unrun(x: Value, why: str) -> Value:
+    """Return an array of known work and sizes; its entries are refused for the reason ``why``."""
+    return record(Unrun(why), x)

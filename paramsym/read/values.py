@@ -34,7 +34,8 @@ class Fixed(Operation):
                 " live model, whose pass has them."
             )
         if isinstance(self.entries, Made):
-            return self.entries.array(xp, tuple(map(int, self.type.sizes)))
+            made = self.entries.array(xp, tuple(map(int, self.type.sizes)))
+            return made.astype(float) if self.type.kind == "float" and made.dtype == bool else made
         return xp.asarray(self.entries.array)
 
     def __str__(self) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from atlas_builder.beside_families import records
 
 import paramsym as ps
 from paramsym.atlas.building import recorded
@@ -14,12 +12,6 @@ from paramsym.core.layer import Layer
 
 H, A, L, B, S = 3072, 24, 3, 2, 5
 """The default's hidden size and heads, with fewer layers."""
-
-
-@pytest.fixture(autouse=True)
-def _read() -> Iterator[None]:
-    with records():
-        yield
 
 
 def model(task: str = "CausalLM", **keys: Any) -> Layer:

@@ -1,6 +1,6 @@
 """A family by hand beside the record of its type: what they say of one configuration, part by part, and where they differ.
 
-``PYTHONPATH=tests python -m atlas_builder.beside_families starcoder2 TYPE`` lists the differences of each class, with how often each
+``PYTHONPATH=tests python -m atlas_builder.beside_families cohere TYPE`` lists the differences of each class, with how often each
 occurs and a configuration that shows it. A family whose record says the same can be replaced by the record.
 """
 

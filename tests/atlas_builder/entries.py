@@ -1,7 +1,8 @@
 """Find the rules of arrays that a model computes from sizes alone: ``PYTHONPATH=tests python -m atlas_builder.entries glm4 TYPE``.
 
 A class of the reference is recorded once more with the entries of its buffers, beside the record's computation. The rules of all arrays
-that agree at two lengths are kept if ``ps.run`` then gives what the reference gives, with the same random tensors.
+that agree at two lengths, and the arguments that are numbers of keys, are kept if ``ps.run`` then gives what the reference gives, with the
+same random tensors.
 """
 
 from __future__ import annotations
@@ -9,53 +10,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
-from atlas_builder.inputs import FLOATS, STARTS
-from atlas_builder.passes import configuration, model_at, recorded_like, rewritten
-from atlas_builder.rates import Beside
-from atlas_builder.reference import reference_of
-from atlas_builder.words import arguments
+from atlas_builder import numbers, turning
+from atlas_builder.passes import rewritten
+from atlas_builder.seeing import Search, Seen
 from oracles.live_runs import agrees
-from torch.overrides import TorchFunctionMode
 
-from paramsym.atlas.computing import Computation, formed
-from paramsym.atlas.files import record_of
+from paramsym.atlas.computing import formed
+from paramsym.atlas.turns import KEYS
 from paramsym.read.made import Made
 
-
-class _Weights(TorchFunctionMode):
-    """Makes what is not filled on the meta device: weights, which need no entries here; buffers are computed."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = dict(kwargs or {})
-        if func in {torch.empty, torch.randn, torch.rand} and not kwargs.get("device"):
-            kwargs["device"] = "meta"
-        return func(*args, **kwargs)
+_WIDER = 2
+"""How much a window is wider to see what depends on it."""
 
 
-def constants_at(model_type: str, name: str, computation: Computation, point: Mapping[str, Any], turn: int) -> dict[int, Any]:
-    """Return the arrays of a recorded pass that are the constants of a computation, by their numbers there; None without entries."""
-    reference = reference_of(model_type, name)
-    with _Weights():
-        filled = reference.model_class(reference.config_class(**reference.arguments(point)))
-    entries = {one: _plain(tensor) for one, tensor in filled.named_buffers() if tensor.device.type != "meta"}
-    model = model_at(model_type, name, point)
-    given = arguments(model, computation, point)
-    if turn and "S" in {axis for axes in computation.inputs.values() for axis in axes}:
-        for one, axes in computation.inputs.items():
-            shape = [STARTS["S"][0] + 3 if axis == "S" else size for axis, size in zip(axes, given[one].shape, strict=True)]
-            given[one] = torch.zeros(shape, device="meta") if one in FLOATS else torch.zeros(shape, dtype=torch.long)
-    again = recorded_like(computation, model, given, entries)
-    beside = Beside(computation.recording, again)
-    beside.places()
-    return {number: again.constants[other].data for number, other in beside.constants.items()}
-
-
-def _plain(tensor: Any) -> Any:
-    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+class RuleError(Exception):
+    """An array whose entries follow no rule."""
 
 
 def rules(entries: Any) -> Iterator[Made]:
@@ -68,14 +41,25 @@ def rules(entries: Any) -> Iterator[Made]:
             made = Made("places", (axis, int(array.flat[0])))
             if size > 1 and (made.array(np, array.shape) == array).all():
                 yield made
-    if array.dtype.kind == "b" and array.ndim > 1:
-        for most in (0, -1):
-            if (Made("until", (most,)).array(np, array.shape) == array).all():
-                yield Made("until", (most,))
-    if array.dtype.kind == "f" and array.ndim == 1 and array.size > 1 and array[0] == 1:
-        base = float(f"{math.exp(-math.log(float(array[-1])) * array.size / (array.size - 1)):.6g}")
-        if np.allclose(Made("turns", (base,)).array(np, array.shape), array, rtol=2e-6):
-            yield Made("turns", (base,))
+    if array.ndim > 1 and min(array.shape[-2:]) > 1 and np.isin(array, (0, 1)).all():
+        tried = [("band", (ahead, behind)) for ahead in (0, -1, None) for behind in (None, 0, -1) if (ahead, behind) != (None, None)]
+        yield from (made for rule, held in tried if _gives(made := Made(rule, held), array))
+
+
+def masks(entries: Any, window: int) -> Iterator[tuple[str, tuple[Any, ...], int, int]]:
+    """Yield the rules of a mask by a window: their first numbers, and by what the window is divided, and a number more."""
+    array = np.asarray(entries)
+    if array.ndim > 1 and np.isin(array, (0, 1)).all():
+        for rule, held in (("band", (0,)), ("near", ()), ("part", ())):
+            for divisor in (1, 2):
+                for more in (0, -1, 1):
+                    last = window // divisor + more
+                    if last > 0 and _gives(Made(rule, (*held, last)), array):
+                        yield rule, held, divisor, more
+
+
+def _gives(made: Made, array: Any) -> bool:
+    return bool((made.array(np, array.shape) == array).all())
 
 
 def rooted(entries: Any, sizes: Sequence[Any], values: Mapping[str, int]) -> int | None:
@@ -83,30 +67,73 @@ def rooted(entries: Any, sizes: Sequence[Any], values: Mapping[str, int]) -> int
     if np.asarray(entries).size != 1:
         return None
     number = float(np.asarray(entries).flat[0])
-    numbers = {place: values.get(size, 0) for place, size in enumerate(sizes) if isinstance(size, str)}
-    return next((place for place, size in numbers.items() if size > 1 and abs(number - math.sqrt(size)) < math.sqrt(size) / 200), None)
+    known = {place: values.get(size, 0) for place, size in enumerate(sizes) if isinstance(size, str)}
+    return next((place for place, size in known.items() if size > 1 and abs(number - math.sqrt(size)) < math.sqrt(size) / 200), None)
 
 
-def ruled(model_type: str, name: str, form: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[list[Any]] | str:
-    """Return the constants of a form with their rules, as JSON; or why there are none."""
-    computation = formed(inputs, form)
-    base = configuration(form, record_of(model_type)["classes"][name]["keys"])
-    first, second = (constants_at(model_type, name, computation, base, turn) for turn in (0, 1))
-    found: list[list[Any]] = []
-    for number in computation.recording.constants:
-        one, other = first.get(number), second.get(number)
-        if one is None or other is None:
-            return f"no entries of array {number}, {computation.recording.constants[number]}"
-        root = rooted(one, form["sizes"], form["base"])
-        known = [*rules(other)]
-        rule = next((made for made in rules(one) if made in known), None)
+class Rules:
+    """The search for the rules of one form."""
+
+    def __init__(self, search: Search) -> None:
+        """Begin without rules."""
+        self.search, self.form = search, search.form
+        self.entries: list[list[Any]] = []
+        self.turns: list[list[Any]] = []
+        self.widths: list[list[Any]] = []
+
+    @cached_property
+    def longer(self) -> Seen:
+        """The pass of a longer text."""
+        return self.search.seen(longer=True)
+
+    @cached_property
+    def windows(self) -> dict[str, tuple[int, Seen]]:
+        """The windows that texts exceed, and a pass with each of them wider."""
+        base = {key: self.search.resolved[key] for _, key, _, _, _, beyond in self.form.get("windows", ()) if beyond}
+        return {key: (window, self.search.seen({key: window + _WIDER})) for key, window in base.items()}
+
+    def found(self) -> dict[str, Any]:
+        """Return what a form states besides its operators.
+
+        Raises:
+            RuleError: an array without a rule.
+        """
+        for number, constant in self.search.computation.recording.constants.items():
+            one, other = self.search.first.entries.get(number), self.longer.entries.get(number)
+            if one is None or other is None:
+                raise RuleError(f"no entries of array {number}, {constant}")
+            if not self._ruled(number, one, other):
+                raise RuleError(f"no rule of array {number}, {np.shape(one)} {np.asarray(one).ravel()[:6]}")
+        known = {inside + key for _, inside, *_ in self.turns for key in KEYS} | {key for _, _, _, key, *_ in self.widths}
+        found, alone = numbers.found(self.search, frozenset(known))
+        more = {"turns": self.turns, "widths": self.widths, "numbers": found, "alone": alone}
+        return {"recording": {**self.form["recording"], "entries": self.entries}, **{key: value for key, value in more.items() if value}}
+
+    def _ruled(self, number: int, one: Any, other: Any) -> bool:
+        root = rooted(one, self.form["sizes"], self.form["base"])
         if root is not None and one.dtype.kind == "f":
-            found.append([number, "root", {"size": root}])
-        elif rule is not None:
-            found.append([number, rule.rule, *rule.numbers])
-        else:
-            return f"no rule of array {number}, {np.asarray(one).ravel()[:6]}"
-    return found
+            self.entries.append([number, "root", {"size": root}])
+            return True
+        if (turns := turning.found(self.search, number, one)) is not None:
+            self.turns.append([number, turns.inside, turns.layers, dict(turns.settings), sorted(turns.verified)])
+            return True
+        for key, (window, wider) in self.windows.items():
+            if not np.array_equal(one, wider.entries[number]):
+                known = [*masks(other, window), *masks(wider.entries[number], window + _WIDER)]
+                rule = next((rule for rule in masks(one, window) if known.count(rule) == _WIDER), None)
+                if rule is not None:
+                    name, held, *rest = rule
+                    default = next(default for _, one, default, *_ in self.form["windows"] if one == key)
+                    self.widths.append([number, name, list(held), key, default, *rest])
+                return rule is not None
+        known = [*rules(other)]
+        made = next((made for made in rules(one) if made in known), None)
+        if made is not None:
+            self.entries.append([number, made.rule, *made.numbers])
+        return made is not None
+
+
+STATED = ("turns", "widths", "numbers", "alone")
 
 
 def made(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
@@ -114,14 +141,18 @@ def made(model_type: str, classes: Mapping[str, Any]) -> Iterator[str]:
     for name, entry in classes.items():
         for form in entry["forms"]:
             form["recording"].pop("entries", None)
+            for key in STATED:
+                form.pop(key, None)
             try:
-                found: Any = ruled(model_type, name, form, entry["inputs"])
-                tried = {**form, "recording": form["recording"] | ({"entries": found} if found else {})}
-                said = found if isinstance(found, str) else agrees(model_type, name, replace(formed(entry["inputs"], tried), dropout=()))
+                tried = {**form, **Rules(Search(model_type, name, form, entry["inputs"])).found()}
+                said = agrees(model_type, name, replace(formed(entry["inputs"], tried), dropout=()))
                 form.update({} if said else tried)
+            except RuleError as error:
+                said = str(error)
             except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
                 said = f"{type(error).__name__}: {str(error)[:160]}"
-            yield f"{model_type} {name} {form['held']}: {said or 'runs'}"
+            stated = {key: form[key] for key in ("numbers", "alone", "turns", "widths") if key in form}
+            yield f"{model_type} {name} {form['held']}: {said or f'runs {stated}'}"
 
 
 if __name__ == "__main__":

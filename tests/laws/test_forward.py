@@ -14,6 +14,7 @@ from laws.test_shapes import inputs
 from strategies import layer_classes, layers, model_classes
 
 import paramsym as ps
+from paramsym.atlas.published import RECORDED_TYPES
 from paramsym.models import family_of, model_types
 from paramsym.program.graph import Call, Loop, Program, Route, bodies, label
 from paramsym.program.lookups import Stored
@@ -94,7 +95,9 @@ def check(model: ps.Layer, met: set[str]) -> None:
 def test_every_parameter_of_a_model_is_read() -> None:
     """In letters, for every class of every family; each reason for an exception is needed."""
     met: set[str] = set()
-    for model_type, architecture in sample(30, [(one, name) for one in model_types() for name in family_of(one).architectures]):
+    for model_type, architecture in sample(
+        30, [(one, name) for one in (*model_types(), *RECORDED_TYPES) for name in family_of(one).architectures]
+    ):
         extra = {"out_indices": [3, 5, 7, 11]} if architecture == "BeitForSemanticSegmentation" else {}
         check(ps.from_config({"model_type": model_type, **extra}, architecture).origin[0], met)
     for cls in sample(12, model_classes()):

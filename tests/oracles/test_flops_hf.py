@@ -10,6 +10,7 @@ from amount import cases, sample
 from recorded import rows
 
 import paramsym as ps
+from paramsym.atlas.published import RECORDED_TYPES
 from paramsym.core.layer import Layer
 from paramsym.models import model_types
 
@@ -55,7 +56,7 @@ def test_rows(family: str) -> None:
     assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"
 
 
-CHECKPOINTS = [row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row and row["family"] in model_types()]
+CHECKPOINTS = [row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row and row["family"] in {*model_types(), *RECORDED_TYPES}]
 
 
 @pytest.mark.parametrize("family", sorted({row["family"] for row in CHECKPOINTS}))

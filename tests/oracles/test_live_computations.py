@@ -24,7 +24,7 @@ CLASSES = [(model_type, name) for model_type in computed_types() for name in com
 _DRAWS, _MOST = 4, 600_000_000
 _LARGE = {"deepseek_v32", "hy_v3", "iquestcoder", "jais2", "mistral4", "mllama_text_model"}
 """Types of which no drawn configuration is both known and small; the builder counted two small ones of each class."""
-_GIVEN = {"dots1": {"n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 6}}
+GIVEN = {"dots1": {"n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 6}}
 """Keys without which the reference builds no model."""
 _HEADS = ("num_attention_heads", "n_head", "num_heads")
 _WIDTHS = ("hidden_size", "n_embd", "d_model")
@@ -104,7 +104,7 @@ def class_of(config: Any, name: str) -> Any:
 def test_products_and_caches(model_type: str, name: str) -> None:
     """FLOPs forward and both ways, and the returned cache, at drawn configurations: each is the reference's, or refused by name."""
     chance = random.Random(f"{model_type} {name}")
-    given_keys = _GIVEN.get(model_type, {})
+    given_keys = GIVEN.get(model_type, {})
     default = transformers.AutoConfig.for_model(model_type, **given_keys)
     agreed = 0
     made = class_of(default, name)

@@ -1,0 +1,101 @@
+"""Families whose architecture is a record, beside counts by hand and published ones."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym import A, D, F, G, H, L, N, V
+from paramsym.atlas.families import family_named
+from paramsym.atlas.published import RECORDED, RECORDED_TYPES
+from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError
+from paramsym.models import Starcoder2, family_of
+from paramsym.models.key_kinds import Size
+
+NORMS = 2 * 2 * H * L + 2 * H
+PROJECTIONS = L * (2 * H**2 + 2 * G * H**2 / A + 2 * F * H)
+BIASES = L * (2 * H + 2 * G * H / A + F + H)
+"""StarCoder2 by hand: queries and outputs of width H, G heads of width H/A for keys and for values, an MLP of width F, LayerNorms."""
+CAUSAL = "Starcoder2ForCausalLM"
+
+
+def test_closed_forms() -> None:
+    """In the shared letters, with and without biases; a head for labels has N rows."""
+    assert (Starcoder2().params - (V * H + PROJECTIONS + BIASES + NORMS)).expand() == 0
+    assert (Starcoder2(use_bias=False).params - (V * H + PROJECTIONS + NORMS)).expand() == 0
+    labelled = Starcoder2(architecture="Starcoder2ForSequenceClassification")
+    assert labelled.num_labels == N
+    assert (labelled.params - Starcoder2().params - N * H).expand() == 0
+
+
+def test_sizes_are_numbers_letters_and_expressions() -> None:
+    """Whatever is given is in the fields; a width of heads that is given is a letter, too."""
+    assert Starcoder2(hidden_size=4 * H, num_key_value_heads=A).params.subs(H, H / 4).expand() == Starcoder2().params.subs(G, A).expand()
+    assert D in Starcoder2(head_dim=D).symbols
+    model = Starcoder2(hidden_size=100, num_attention_heads=10)
+    assert (model.hidden_size, model.vocab_size, model.tie_word_embeddings, model.attention_dropout) == (100, V, True, 0.0)
+    assert Starcoder2(num_hidden_layers=0).params == H * V + 2 * H
+
+
+@pytest.mark.parametrize(("name", "count"), [(one.name, one.count) for one in Starcoder2.claims])
+def test_published_sizes(name: str, count: int) -> None:
+    """By ``load`` and by ``at``."""
+    model: Any = ps.load(name)
+    assert (model.count, model.architecture, type(model)) == (count, CAUSAL, Starcoder2)
+    tied = name != "bigcode/starcoder2-15b"
+    assert Starcoder2(architecture=CAUSAL, tie_word_embeddings=tied).at(name.rpartition("/")[2]).count == count
+
+
+def test_a_published_size_with_other_flags() -> None:
+    """A flag that a published size states must be that of the model."""
+    with pytest.raises(StructureError, match="build it with tie_word_embeddings=False"):
+        Starcoder2(architecture=CAUSAL).at("bigcode/starcoder2-15b")
+
+
+def test_a_model_is_a_value() -> None:
+    """Its repr is the call that makes it; it is pickled by its class; configurations with the same flags have one form."""
+    model: Any = ps.load("bigcode/starcoder2-7b")
+    assert eval(repr(model), {"Starcoder2": Starcoder2}) == model
+    again = pickle.loads(pickle.dumps(model))
+    assert (again, again.origin) == (model, model.origin)
+    other: Any = ps.load("bigcode/starcoder2-3b")
+    assert model.origin[0] is other.origin[0]
+    assert isinstance(ps.from_config({"architectures": [CAUSAL]}), Starcoder2)
+
+
+@pytest.mark.parametrize(
+    ("keys", "error"),
+    [
+        ({"hidden_act": "none of these"}, ArgumentError),
+        ({"architecture": "Starcoder3Model"}, ArgumentError),
+        ({"use_bias": H}, ArgumentError),
+        ({"hidden_size": 0}, SizeError),
+        ({"num_hidden_layers": 1.5}, SizeError),
+        ({"hidden_size": 100, "num_attention_heads": 7}, DivisibilityError),
+    ],
+)
+def test_wrong_arguments(keys: dict[str, Any], error: type[ParamsymError]) -> None:
+    """One error that names the key."""
+    with pytest.raises(error, match="|".join(keys)):
+        Starcoder2(**keys)
+
+
+def test_keys_that_published_files_still_have() -> None:
+    """The files of StarCoder2 have keys that the reference does not read; another unknown key is refused."""
+    left = {"activation_function": "gelu", "mlp_type": "default", "norm_type": "layer_norm", "scale_attn_weights": True}
+    assert ps.from_config({"model_type": "starcoder2", **left}, strict=True).params == 3030371328
+    with pytest.raises(ParamsymError, match="mlp_kind"):
+        ps.from_config({"model_type": "starcoder2", "mlp_kind": "default"}, strict=True)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_recorded_family(name: str) -> None:
+    """It is listed, and its reader has the keys that are its sizes."""
+    model_type, paper = RECORDED[name]
+    assert model_type in RECORDED_TYPES
+    assert paper in str(family_named(name).__doc__)
+    letters = {key.letter for key in family_of(model_type).keys.values() if isinstance(key, Size)}
+    assert family_named(name)().symbols <= letters
