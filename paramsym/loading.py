@@ -148,10 +148,10 @@ def _unknown(text: str) -> UnknownNameError:
     names = [*model_types(), *recorded_types(), *homes, *sizes, *published_records(), *timm_index()["modules"]]
     plain = text.rpartition("/")[2].removeprefix("keras.applications.")
     near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "."
+    hint = f"; did you mean {' or '.join(near)}?" if near else ";"
     return UnknownNameError(
-        f"there is no file, family or published size {text[:60]!a}{hint} Write the path of its config.json, from which every model of a"
-        " known family is read; `paramsym families` lists the families; ps.Block builds any other model from its layers."
+        f"there is no file, family or published size {text[:60]!a}; write the path of its config.json, from which every model of a"
+        f" known family is read{hint} `paramsym families` lists the families; ps.Block builds any other model from its layers."
     )
 
 

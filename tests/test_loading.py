@@ -110,7 +110,7 @@ def test_every_way_in(tmp_path: Path) -> None:
 
 def test_an_unknown_name_leads_on() -> None:
     """The nearest names and three ways on, never the list of everything."""
-    with pytest.raises(UnknownNameError, match=r"did you mean bert-base-uncased or .*config.json.*`paramsym families`.*ps.Block") as caught:
+    with pytest.raises(UnknownNameError, match=r"config.json.*did you mean bert-base-uncased or .*`paramsym families`.*ps.Block") as caught:
         ps.load("bert-base-uncase")
     assert len(str(caught.value)) < 400
     for typed, meant in (("GPT-2", "gpt2"), ("BERT base", "bert-base-uncased"), ("llama3 8b", "meta-llama/Meta-Llama-3-8B")):

@@ -105,13 +105,16 @@ def listing(topic: Topic) -> Listing:
     return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
 
 
+_ALONE = "scales of blocks and of tensors are not counted; other formats include them"
+
+
 def _all() -> tuple[Known, ...]:
     return (
         *_known("work", CONVENTIONS, lambda one: one.counts),
         *_known("activations", MEMORY, lambda one: f"attention {one.attention}, numbers of {one.dtype}"),
         *_known("optimizers", OPTIMIZERS, lambda one: f"{one.states} number{'s' * (one.states != 1)} of {one.bytes} bytes per parameter"),
         *(
-            Known("formats", name, f"{shown(width)} byte{'s' * (width != 1)} per number without scales", "its definition")
+            Known("formats", name, f"{shown(width)} byte{'s' * (width != 1)} per number", "its definition", _ALONE)
             for name, width in BYTES.items()
         ),
         *_known("formats", FORMATS, lambda one: one.counts),

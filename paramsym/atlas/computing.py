@@ -58,6 +58,7 @@ from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.running import Running, keys_of
 from paramsym.atlas.values import Value, recorded_value, shown
+from paramsym.atlas.windows import Window
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.read.recording import Recording
 from paramsym.read.stacks import Order as Kinds, written_out
@@ -68,29 +69,6 @@ FOLDER = "computations"
 _DEEPEST = 64
 KINDS, FULL, SLIDING = "layer_types", "full_attention", "sliding_attention"
 """The key with the kind of each layer, and usual kinds. If no operator depends on it, the reference's cache still does."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """How the length of an input stands to a window of attention: up to its share of positions, or beyond it.
-
-    The share is the value of a key, divided and rounded down, and a number more. ``default`` is the value if the key is not given; none is
-    no window.
-    """
-
-    length: str
-    key: str
-    default: int | None
-    divisor: int
-    more: int
-    beyond: bool
-
-    def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether inputs have such a length; a length in letters is short."""
-        window: Any = values.get(self.key, self.default)
-        length = numbers.get(self.length)
-        long = isinstance(window, int) and length is not None and length > window // self.divisor + self.more
-        return long == self.beyond
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,6 @@ def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
     return not way.cpu or (not (dropped or any(needs[3:])) and same(key.sizes[-1], value.sizes[-1]))
 
 
-def added(body: Program, kept: Keeping) -> Keeping:
-    """The kept arrays of the steps of an attention, without a mask of truths: torch and transformers add numbers made from it."""
-    return replace(kept, inputs={number for number in kept.inputs if body.input_types[number].kind != "truth"})
-
-
 def by_steps(body: Program, kept: Keeping, *, biased: bool, narrow: bool) -> Keeping:
     """The kept arrays of torch's attention function if no fused kernel can compute it: those of its steps, and some more.
 

@@ -9,7 +9,7 @@ from typing import Any
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
-from paramsym.measure.attention import added, by_steps, fused, is_scores, runs_fused
+from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import first_apart, gradients, later_gradients
 from paramsym.measure.keeping import Keeping, Reading, Result, Stage, Way, line_of, role_of, stage_of, staged
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, Layouts, like, mergeable, padded, plain, viewed
@@ -174,12 +174,12 @@ class _Keeper:
         if attends and way.attention == "fused" and runs_fused(way, body, needs):
             return fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
         if attends and way.attention == "fused":
-            kept = added(body, self._kept(step, body, needs, way=replace(way.way, apart=True)))
+            kept = self._kept(step, body, needs, way=replace(way.way, apart=True))
             return by_steps(body, kept, biased=any(needs[3:]), narrow=way.narrow)
         kept = self._kept(step, body, needs)
         if region.keeps is not None:
             return Keeping(results=kept.results, mixed=kept.mixed)
-        return _given(body, kept, needs) if attends and way.attention == "recomputed" else added(body, kept) if attends else kept
+        return _given(body, kept, needs) if attends and way.attention == "recomputed" else kept
 
     def _lay(self, step: Step) -> None:
         """Find the storages of an operation's results, and which are split."""

@@ -12,7 +12,7 @@ from paramsym.algebra.convolution import differ, negative, up_over
 from paramsym.algebra.size import Dim, canonical, per
 from paramsym.errors import ShapeError
 from paramsym.program.activations import apply
-from paramsym.program.conditions import where
+from paramsym.program.conditions import Where, where
 from paramsym.program.constants import constant
 from paramsym.program.graph import Operation
 from paramsym.program.lookups import drop
@@ -42,6 +42,13 @@ class Hide(Operation):
         return (
             "hide" + (" later keys" if self.mask.causal else "") + (f" beyond {self.mask.window}" if self.mask.window is not None else "")
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Added(Where):
+    """The scores that a mask shows; torch adds numbers that it makes from the mask, so that no gradient reads the mask."""
+
+    kept = ()
 
 
 def hide(scores: Value, mask: Mask) -> Value:
@@ -82,7 +89,8 @@ def attend(
         scores = scores if factor == 1 else scores * factor
         scores = scores if cap is None else apply("tanh", scores / cap) * cap
         for one in more:
-            scores = where(one, scores, -inf) if one.type.kind == "truth" else scores + one
+            of_mask = one.type.kind == "truth"
+            scores = scores + one if not of_mask else where(one, scores, -inf) if seen is not None else record(Added(-inf), one, scores)
         scores = scores if seen is not None else hide(scores, mask)
         weights = drop(softmax(scores, wide=wide) if sinks is None else beside(scores, sinks), dropout)
         return rearrange(contract("b a q k, b a k d -> b a q d", weights, v, within=("q", "k", mask)), "b a s d -> b s (a d)")

@@ -35,11 +35,12 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import extent, per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.building import recorded
-from paramsym.atlas.computing import Window, packed_computations, path_of
+from paramsym.atlas.computing import packed_computations, path_of
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.values import Value
+from paramsym.atlas.windows import Window
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
 from paramsym.measure.kv_cache import states
