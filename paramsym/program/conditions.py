@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from sympy import Expr
 
@@ -61,7 +61,7 @@ class Where(Operation):
     """The entries of one array where a condition is true, and of another array, or a number, where it is false."""
 
     unit = "where"
-    kept = (Kept("taken"),)
+    kept: ClassVar[tuple[Kept, ...]] = (Kept("taken"),)
 
     number: float | None = None
 
