@@ -333,8 +333,13 @@ def test_routed_experts() -> None:
 
 
 def test_public_questions() -> None:
-    """An LSTM inside a class: 72,000 FLOPs; a depthwise convolution followed by a pointwise one: 1,024 * (3*9 + 3*24) multiply-adds."""
+    """An LSTM inside a class: 72,000 FLOPs; depthwise convolutions: before a pointwise one, alone (752,544), and two joined (921,888)."""
     lstm = module(lambda self, x: self.lstm(x)[0], lstm=nn.LSTM(10, 20))
     assert ps.flops(ps.from_module(lstm), (5, 3, 10)).total == 2 * 5 * 3 * 4 * 20 * (10 + 20) == 72_000
     deep = module(lambda self, x: self.p(self.d(x)), d=nn.Conv2d(3, 3, 3, padding=1, groups=3), p=nn.Conv2d(3, 24, 1))
     assert ps.macs(ps.from_module(deep), (1, 3, 32, 32)).total == 1024 * (27 + 72)
+    stem, each = nn.Conv2d(3, 24, 3), {name: nn.Conv2d(24, 24, 3, groups=24) for name in ("one", "other")}
+    alone = module(lambda self, x: self.one(self.stem(x)), stem=stem, one=each["one"])
+    joined = module(lambda self, x: torch.cat([self.one(y := self.stem(x)), self.other(y)], 1), stem=stem, **each)
+    found = [ps.macs(ps.from_module(net), (1, 3, 32, 32)).total for net in (alone, joined)]
+    assert found == [30 * 30 * 27 * 24 + 28 * 28 * 9 * 24, 30 * 30 * 27 * 24 + 2 * 28 * 28 * 9 * 24] == [752_544, 921_888]
