@@ -37,7 +37,7 @@ def sides(model: Any, chance: random.Random) -> tuple[int, int]:
 
 def too_large(model: Any, shape: tuple[int, ...]) -> str:
     """Return why a network is not run; nothing if a pass takes few seconds."""
-    work = ps.macs(model, shape).total
+    work = ps.macs(model, shape).count
     return f"{model.count:,} parameters and {work:,} multiply-adds take long" if model.count > _NUMBERS or work > _MOST else ""
 
 
