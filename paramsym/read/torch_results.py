@@ -80,27 +80,26 @@ _layouts: dict[Any, list[Any]] = {}
 def laid_out(torch: Any, func: Any, arguments: Mapping[str, Any], *, graded: bool) -> Any:
     """Return the result of an operator on tensors without values, from an equal call if there was one.
 
-    If ``graded``, results require a gradient where an argument does, as those of a function that torch has not split into operators.
+    A ``graded`` function is one that torch has not split into operators; its result is part of the graph of gradients, and is computed.
     """
     taken = [one for one in arguments.values() if isinstance(one, torch.Tensor)]
+    in_graph = graded and torch.is_grad_enabled() and any(one.requires_grad for one in taken)
     try:
-        key = (func, *(_described(torch, pair) for pair in arguments.items())) if taken and _is_fresh(func) else None
+        known = taken and not in_graph and _is_fresh(func)
+        key = (func, *(_described(torch, pair) for pair in arguments.items())) if known else None
     except TypeError:  # an argument that is no number, word or tensor without values
         key = None
-    if key not in _layouts:
-        result = func(**arguments)
-        made = result if isinstance(result, tuple) else (result,)
-        plain = all(isinstance(one, torch.Tensor) and one.device.type == "meta" for one in made)
-        plain = plain and not any(one is other for one in made for other in taken)
-        if key is not None and plain:
-            if len(_layouts) >= _MOST_LAYOUTS:
-                _layouts.clear()
-            _layouts[key] = [(one.shape, one.stride(), one.dtype) for one in made]
-        return result
-    made = tuple(torch.empty_strided(shape, stride, dtype=dtype, device="meta") for shape, stride, dtype in _layouts[key])
-    if graded and torch.is_grad_enabled() and any(one.requires_grad for one in taken):
-        made = tuple(one.requires_grad_() if one.is_floating_point() else one for one in made)
-    return made if len(func._schema.returns) > 1 else made[0]
+    if key in _layouts:
+        made = tuple(torch.empty_strided(shape, stride, dtype=dtype, device="meta") for shape, stride, dtype in _layouts[key])
+        return made if len(func._schema.returns) > 1 else made[0]
+    result = func(**arguments)
+    made = result if isinstance(result, tuple) else (result,)
+    plain = all(isinstance(one, torch.Tensor) and one.device.type == "meta" for one in made)
+    if key is not None and plain and not any(one is other for one in made for other in taken):
+        if len(_layouts) >= _MOST_LAYOUTS:
+            _layouts.clear()
+        _layouts[key] = [(one.shape, one.stride(), one.dtype) for one in made]
+    return result
 
 
 def _is_fresh(func: Any) -> bool:

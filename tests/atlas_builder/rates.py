@@ -27,7 +27,7 @@ from paramsym.atlas.files import record_of
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
 
-_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?(path|block)")
+_RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?(path|block)|patch_drop")
 _ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
 _FIRST, _STEP, _ALONE = 1 / 64, 1 / 128, 0.5
 """The rates of keys that a record takes at any number, each another one, and the rate of a key that it takes at few."""

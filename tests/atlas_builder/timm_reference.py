@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from atlas_builder.reference import Seen
-from atlas_builder.timm_building import RATES, SIDES, quickly, timm
+from atlas_builder.timm_building import SIDES, quickly, timm
 
 from paramsym.atlas.building import recorded
-from paramsym.atlas.files import TIMM
+from paramsym.atlas.files import TIMM, record_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.values import Value
 
@@ -30,6 +30,10 @@ class TimmReference:
         """Begin at the defaults."""
         self.name = model_type.removeprefix(TIMM)
         self.start: dict[str, Value] = {}
+        record = record_of(model_type)
+        (entry,) = record["classes"].values()
+        self.rates = [key for key in entry["keys"] if key.endswith("rate")]
+        self.sides = () if {*SIDES, "img_size"} & entry["keys"].keys() else tuple(record["defaults"][""][2] or ())
 
     def first(self) -> Seen:
         """Return the values of the defaults."""
@@ -37,7 +41,7 @@ class TimmReference:
 
     def config_class(self, **arguments: Any) -> Any:
         """Return the arguments as an object, as configurations of transformers are; timm's rates are 0 by default."""
-        return SimpleNamespace(attribute_map={}, arguments=arguments, **dict.fromkeys((*RATES, "drop_block_rate"), 0.0))
+        return SimpleNamespace(attribute_map={}, arguments=arguments, **dict.fromkeys(self.rates, 0.0))
 
     def model_class(self, config: Any) -> Any:
         """Return the network, without values where it is built on the meta device."""
@@ -67,10 +71,10 @@ class TimmReference:
         return {"architecture": self.name, **classes, "model_args": given}
 
     def resolved(self, point: Mapping[str, Value]) -> dict[str, Any]:
-        """Return the values of all keys."""
+        """Return the values of all keys; of an architecture that takes images of one size, also their sides."""
         found, _, _ = recorded(self.configuration("", point), None)
         assert isinstance(found, Recorded)
-        return dict(found.values)
+        return dict(found.values) | ({"img_size": self.sides} if self.sides else {})
 
     def build(self, point: Mapping[str, Value]) -> Seen:
         """Return the values of all keys; tensors are not asked for."""

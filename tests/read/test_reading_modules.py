@@ -332,6 +332,12 @@ def test_routed_experts() -> None:
     assert ps.flops(ps.from_module(Mixture()), (B, S, 12)).total == 2 * B * S * (12 * 4 + 2 * 2 * 12 * 20)
 
 
+def test_equal_calls_and_a_change_in_place() -> None:
+    """A result that is known from an equal call may be changed in place, as that of the call itself."""
+    net = nn.Sequential(*(one for _ in range(3) for one in (nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4), nn.ReLU(inplace=True))))
+    assert ps.flops(ps.from_module(net), (B, 4)).total == 6 * 2 * 4 * 4 * B
+
+
 def test_public_questions() -> None:
     """An LSTM inside a class: 72,000 FLOPs; depthwise convolutions: before a pointwise one, alone (752,544), and two joined (921,888)."""
     lstm = module(lambda self, x: self.lstm(x)[0], lstm=nn.LSTM(10, 20))
