@@ -101,10 +101,10 @@ def write_generated(_app: Sphinx) -> None:
     subprocess.run([sys.executable, "build.py"], cwd=HERE / "gallery", check=True, env=found)
 
 
-def show_fields(_app: Sphinx, what: str, _name: str, thing: Any, _options: Any, _signature: str, _returns: str) -> tuple[str, str] | None:
+def show_fields(_app: Sphinx, what: str, name: str, thing: Any, _options: Any, _signature: str, _returns: str) -> tuple[str, str] | None:
     """Show a layer's own arguments: the base class's ``__new__``, which only checks them, hides them from Sphinx."""
     if what == "class" and "__dataclass_fields__" in vars(thing):
-        if thing.__module__.startswith("paramsym.models."):
+        if name.startswith("paramsym.models."):  # a recorded family is made in another module
             return signature(thing), ""
         written = re.sub(r": '([^']*)'|: \"([^\"]*)\"", lambda found: f": {found[1] or found[2]}", str(inspect.signature(thing)))
         return re.sub(r" -> '?None'?$", "", written), ""

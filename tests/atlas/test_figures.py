@@ -29,7 +29,8 @@ def models() -> list[Recorded]:
     found = []
     for model_type in sample(24, read_types()):
         try:
-            found.append(cast("Recorded", ps.from_config({"model_type": model_type}).origin[0]))
+            model: Any = ps.from_config({"model_type": model_type}).origin[0]
+            found.append(cast("Recorded", getattr(model, "record", model)))  # of a family its record
         except ConfigError:
             continue
     return found

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from amount import ALL, cases, sample
@@ -98,7 +99,9 @@ def test_every_parameter_of_a_model_is_read() -> None:
     for model_type, architecture in sample(
         30, [(one, name) for one in (*model_types(), *RECORDED_TYPES) for name in family_of(one).architectures]
     ):
-        extra = {"out_indices": [3, 5, 7, 11]} if architecture == "BeitForSemanticSegmentation" else {}
+        extra: dict[str, Any] = {"out_indices": [3, 5, 7, 11]} if architecture == "BeitForSemanticSegmentation" else {}
+        if model_type in RECORDED_TYPES and architecture.endswith("SequenceClassification"):
+            extra = {"pad_token_id": 0}  # without it the reference takes one text only, and the record refuses
         check(ps.from_config({"model_type": model_type, **extra}, architecture).origin[0], met)
     for cls in sample(12, model_classes()):
         check(cls(), met)
