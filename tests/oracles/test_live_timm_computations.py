@@ -42,7 +42,7 @@ def test_the_counter(name: str) -> None:
 def test_a_run(name: str) -> None:
     """A run with the network's tensors gives its scores, or is refused."""
     said = difference(built(name), ps.load(f"timm/{name}"), name)
-    if "take long" in said or "no run of it" in said:
+    if "take long" in said or "not known" in said:  # arrays that are made from sizes have no rules
         pytest.skip(said)
     assert not said
 
