@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import Count, Dim, Shape  # noqa: F401 - the annotations of arguments name them
+from paramsym.algebra.size import Count as Count, Dim as Dim, Shape  # the annotations of arguments name the first two
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import keys_beside
 from paramsym.atlas.domain import thawed
