@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.algebra.size import Count as Count, Dim as Dim, Shape  # the annotations of arguments name the first two
+from paramsym.algebra.size import Count as Count, Dim as Dim, Shape  # noqa: PLC0414 - annotations of arguments name two of them
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import keys_beside
 from paramsym.atlas.domain import thawed
