@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paramsym.atlas.letters import name_of
+from paramsym.atlas.timm import SIDES
 
 Axes = tuple[str | int, ...]
 Inputs = dict[str, Axes]
@@ -55,7 +56,6 @@ _CHANNELS = (
     "backbone_config.num_channels",
 )
 _IMAGES = ("image_size", "vision_config.image_size", "img_size", "backbone_config.image_size", "vision_config.backbone_config.image_size")
-_SIDES = ("img_height", "img_width")
 _FRAMES = ("num_frames", "vision_config.num_frames")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
 
@@ -73,8 +73,8 @@ def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, An
             yield {"query_embeds": ("B", "S", width), **pictures}
             yield {**text, "query_embeds": ("B", _QUERIES, width), **pictures}
     if main == "x":  # of timm
-        if "img_height" in resolved:
-            yield {main: ("B", _named("in_chans", numbers, resolved), *(_named(side, numbers, resolved) for side in _SIDES))}
+        if SIDES[0] in resolved:
+            yield {main: ("B", _named("in_chans", numbers, resolved), *(_named(side, numbers, resolved) for side in SIDES))}
         yield from ({main: axes} for axes in _images(numbers, resolved))
     elif main == "pixel_values" or (isinstance(main, str) and main.startswith("pixel_values")):
         yield from ({"pixel_values": axes} for axes in _images(numbers, resolved))

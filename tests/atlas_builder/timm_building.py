@@ -14,6 +14,8 @@ import torch.library
 from atlas_builder.reference import RefusedError
 from atlas_builder.storing import stored
 
+from paramsym.atlas.timm import SIDES
+
 for _operator in ("nms", "qnms"):  # torchvision may be built for another torch; only the names of its operators are needed
     with contextlib.suppress(RuntimeError):
         torch.library.define(f"torchvision::{_operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -26,8 +28,6 @@ with warnings.catch_warnings():
 logging.getLogger("timm").setLevel(logging.ERROR)
 
 REFERENCE = f"timm {timm.__version__}"
-SIDES = ("img_height", "img_width")
-RATES = ("drop_rate", "drop_path_rate", "proj_drop_rate", "attn_drop_rate")
 
 _IN_PLACE = ("add_", "clamp_", "copy_", "div_", "erfinv_", "fill_", "mul_", "normal_", "sub_", "uniform_", "zero_")
 

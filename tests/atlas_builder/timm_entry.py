@@ -13,7 +13,7 @@ from typing import Any
 
 from atlas_builder.fitting import NoFitError
 from atlas_builder.limiting import limited
-from atlas_builder.timm_building import SIDES, RefusedError, defaults, made, tags
+from atlas_builder.timm_building import RefusedError, defaults, made, tags
 from atlas_builder.timm_exploring import CHANNELS, CLASSES, LARGEST, Explored, Sides, Values, default_sides, explored, sides_of
 from atlas_builder.timm_laws import Laws
 from atlas_builder.timm_rows import rows
@@ -22,6 +22,7 @@ from atlas_builder.timm_unused import drawn, fewer, unused
 from paramsym.atlas.domain import verified
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.predicting import predicted, rows_of
+from paramsym.atlas.timm import SIDES
 
 _USUAL_STEP = 32
 _USUAL = (224, 256, 240, 384, 299, 288, 192, 448, 512)

@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from atlas_builder.fitting import NoFitError
-from atlas_builder.timm_building import SIDES, Built, RefusedError, at, defaults
+from atlas_builder.timm_building import Built, RefusedError, at, defaults
 from atlas_builder.timm_laws import Laws
+
+from paramsym.atlas.timm import SIDES
 
 POOLINGS = ("", "avg")
 POOLINGS_OF_SIDES = ("", "avg", "token", "map")

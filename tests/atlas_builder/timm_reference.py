@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 from atlas_builder.reference import Seen
-from atlas_builder.timm_building import SIDES, quickly, timm
+from atlas_builder.timm_building import quickly, timm
 
 from paramsym.atlas.building import recorded
 from paramsym.atlas.files import TIMM, record_of
 from paramsym.atlas.model import Recorded
+from paramsym.atlas.timm import SIDES
 from paramsym.atlas.values import Value
 
 INPUT = "x"

@@ -11,9 +11,11 @@ from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
-from atlas_builder.timm_building import SIDES, RefusedError
+from atlas_builder.timm_building import RefusedError
 from atlas_builder.timm_calls import parameters, passed
 from atlas_builder.timm_exploring import Explored
+
+from paramsym.atlas.timm import SIDES
 
 _RATES = (0.1, 0.9)
 _WORDS = {
