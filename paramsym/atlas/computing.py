@@ -19,8 +19,8 @@ The sizes of the inputs are keys, letters of their own (B, S), or numbers. A cla
 ``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
 are these; ``excluded`` are keys whose value may be any but these. ``above`` are the letters that must be larger than a number, ``most``
 their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
-``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
-times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
+``multiples`` are the letters that must be multiples of a number, or of a number and another letter, with the largest multiple of the
+other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``products`` are letters that must be
 the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
@@ -160,7 +160,7 @@ class Computation:
         return not [*self._other_values(values)]
 
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
+        """Whether equal sizes, products and lengths within windows of attention are those of the recording."""
         return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
 
     def answers(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
@@ -168,7 +168,7 @@ class Computation:
         return self.holds(values, numbers) and not [*self._other_numbers(numbers)]
 
     def reaches(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether lengths stand to windows of attention as in the recording."""
+        """Whether each length is within its window of attention, or beyond it, as in the recording."""
         return not [*self._other_windows(values, numbers)]
 
     def check(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> None:
@@ -275,7 +275,7 @@ def computed_types() -> tuple[str, ...]:
 
 @cache
 def computed_networks() -> tuple[str, ...]:
-    """Return the architectures of timm of which it is known what they compute, sorted.
+    """Return the architectures of timm whose computation is recorded, sorted.
 
     >>> "resnet50" in computed_networks()
     True
@@ -312,7 +312,7 @@ def computes(model_type: str, architecture: str) -> bool:
 
 
 def classes_that_compute(model_type: str) -> list[str]:
-    """Return the classes of a type of which it is known what they compute.
+    """Return the classes of a type whose computation is recorded.
 
     >>> classes_that_compute("olmo3"), classes_that_compute("led")
     (['Olmo3ForCausalLM'], [])

@@ -63,7 +63,7 @@ class Recorded(Forward):
         return found
 
     def tried(self, key: str) -> int | None:
-        """Return the largest number with which a key was tested, if it was."""
+        """Return the largest number with which a key was tested; None without a test."""
         found: Sequence[int | None] = self._entry["keys"].get(key, {}).get("whole", (None,))
         return found[-1]
 

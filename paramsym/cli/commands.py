@@ -196,7 +196,7 @@ def _side(cost: Cost, pixels: int | None) -> int | None:
 
 
 def _of_table(found: Table, ok: bool = True, **others: Callable[[], str]) -> Reply:
-    """Reply with a table; ``others`` write some formats in another way."""
+    """Reply with a table; ``others`` are functions that write single formats in another way."""
     formats = {name: getattr(found, f"to_{name}") for name in ("latex", "markdown", "html", "csv", "json")}
     return Reply({"text": lambda: layout.table(found, width()), **formats, **others}, ok)
 

@@ -274,7 +274,7 @@ def cost_of(
     lines: Iterable[Line],
     chosen: Mapping[str, Any],
 ) -> Cost:
-    """Return the cost of a layer for the inputs of its program; what a layer does not compute from one input alone is said."""
+    """Return the cost of a layer for the inputs of its program; the convention names what one input alone leaves out."""
     alone = getattr(layer.computed_as, "of_one_input", "") if len(program.input_types) == 1 else ""
     words = f"{convention}; {alone}" if alone else convention
     return Cost(layer, tuple(one.sizes for one in program.input_types), unit, words, Ledger(tuple(lines)), function, chosen)

@@ -68,7 +68,7 @@ def arguments(model: Any, computation: Computation, point: Mapping[str, Any]) ->
 
 def followers(model: Any) -> list[str]:
     """Return the paths, without numbers, of the modules of the rare word."""
-    kind, _ = WORDS[_RARE]
+    kind = WORDS[_RARE].kind
     return sorted({without_numbers(path) for path, module in model.named_modules() if type(module).__name__ == kind})
 
 
