@@ -8,7 +8,8 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "products": [[letter, letter, letter], ...],
-        "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
+        "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "rotated": [[letter, [letter, ...], key, number], ...],
+        "needed": {key: default}, "step": true,
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
@@ -24,10 +25,10 @@ other letter. ``within`` are lengths of inputs that may be at most another lette
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``products`` are letters that must be
 the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
-quotient of two other keys, rounded down: the width of heads. ``needed`` are keys that must not be null, with their defaults: without a
-token for padding a classifier takes one text only. ``cache`` is true if the class returns
-the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
-true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
+quotient of two other keys, rounded down: the width of heads. ``rotated`` are the fields of each ``Rotated``. ``needed`` are keys that must
+not be null, with their defaults: without a token for padding a classifier takes one text only. ``cache`` is true if the class returns the
+keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is true if
+a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
 held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
 are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
@@ -56,6 +57,7 @@ from paramsym.atlas.files import TIMM, types_in
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
+from paramsym.atlas.rotated import Rotated, stated_as
 from paramsym.atlas.running import Running, keys_of
 from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.atlas.windows import Window
@@ -89,6 +91,7 @@ class Computation:
     products: tuple[tuple[str, str, str], ...]
     same: Mapping[str, tuple[str, int]]
     quotients: Mapping[str, tuple[str, str]]
+    rotated: tuple[Rotated, ...]
     needed: Mapping[str, Value]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
@@ -201,10 +204,11 @@ class Computation:
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, held in self.held.items():
-            other = key in values and not any(_same(values[key], one) for one in held)
-            if other and not (key in self.activations and values[key] in WORDS):
+            value = stated_as(values, key, held, self.running.turns)
+            if not any(_same(value, one) for one in held) and not (key in self.activations and value in WORDS):
                 known = " or ".join(shown(thawed(one)) for one in held)
-                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known for {known}"
+                yield f"{key} is {shown(thawed(value))}; what the model computes is known for {known}"
+        yield from (words for one in self.rotated for words in one.other_values(values))
         for key, default in self.needed.items():
             if values.get(key, default) is None:
                 yield f"{key} is null; what the model computes is known if it is given"
@@ -243,6 +247,7 @@ class Computation:
                 yield f"{name} is {number}; what the model computes is known above {below}"
             if number > self.most.get(name, number):
                 yield f"{name} is {number}; what the model computes is known up to {self.most[name]}"
+        yield from (words for one in self.rotated for words in one.other_numbers(numbers))
         for name, unit, divisor, largest in self.multiples:
             number, other = numbers.get(name, 0), 1 if divisor is None else numbers.get(divisor, 0)
             if other and (number % (unit * other) or number > largest * other):
@@ -375,6 +380,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         products=tuple((str(width), str(heads), str(each)) for width, heads, each in one.get("products", ())),
         same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
         quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
+        rotated=tuple(Rotated(letter, tuple(width), *rest) for letter, width, *rest in one.get("rotated", ())),
         needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,

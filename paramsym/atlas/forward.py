@@ -239,7 +239,15 @@ class Forward(Layer):
         for width, heads, each in found.products:
             if not all(isinstance(by_name[one], int) for one in (width, heads)):  # tensors have the width's letter
                 by_name[each] = per(by_name[width], by_name[heads])
+        for one in found.rotated:
+            by_name[one.letter] = one.size(self._settled, by_name, self._whole(found))
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
+
+    def _whole(self, found: Computation) -> dict[str, int]:
+        """The whole numbers of the configuration by name, with the quotients that a null means."""
+        numbers = {name_of(key): value for key, value in self._settled.items() if type(value) is int}
+        null = {key: of for key, of in found.quotients.items() if self._settled.get(key) is None}
+        return numbers | {name_of(key): numbers[name_of(one)] // numbers[name_of(by)] for key, (one, by) in null.items()}
 
     def _is_exact(self, found: Computation, key: str) -> bool:
         """Whether a key is null in place of an exact quotient."""

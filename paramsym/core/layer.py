@@ -33,6 +33,7 @@ from paramsym.core.at import (
     restructured,
     skeleton,
     two_of_one_name,
+    with_copies,
 )
 from paramsym.core.fields import check_fields, field_names
 from paramsym.core.tensor import Tensor, check_name
@@ -407,7 +408,9 @@ class Layer:
             if value != letter and self.open_letters.intersection(symbols_in(value)):
                 raise SizeError(f"{letter} is put in as {value}, the letter of another open width; put a new letter into both.")
         rebuilt = self.substituted(mapping)
-        if not keeps_structure(self._skeleton, rebuilt._skeleton):
+        if not keeps_structure(self._skeleton, rebuilt._skeleton) and not keeps_structure(
+            skeleton(with_copies(self.lines, mapping)), skeleton(with_copies(rebuilt.lines, {}))
+        ):
             raise restructured(self._who, self.lines, rebuilt.lines, repr(rebuilt))
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}

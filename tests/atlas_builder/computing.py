@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -36,10 +36,13 @@ from paramsym.algebra.size import extent, per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import packed_computations, path_of
+from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded
-from paramsym.atlas.values import Value
+from paramsym.atlas.rotated import Rotated
+from paramsym.atlas.turns import PARAMETERS, SCALING, SHARE
+from paramsym.atlas.values import Value, frozen_value
 from paramsym.atlas.windows import Window
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
@@ -77,6 +80,10 @@ _DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|(?<!num_encoder_)blocks|
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _HEADS_OF_WIDTH = re.compile(r"heads$|n_head$")
 _WIDTH_OF_EACH = re.compile(rf"{_WIDTH_OF_HEADS.pattern}|d_head$")
+_ROTATED = re.compile(r"(^|\.)rotary_dim$")
+"""Keys of numbers of rotated entries of a head, which change no tensor."""
+_ENTRIES = "rotary_dim"
+"""The letter of the number that a share of heads says."""
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
@@ -100,6 +107,8 @@ _UNIT = 4
 """Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
 _UNITS, _AGREED = (1, 2), 6
 """Of what the widths of heads may be multiples, tried when the laws are known, and at how many points these have to agree."""
+_PAIR = 2
+"""Rotation turns pairs of entries."""
 _LAYERS, _DEEP, _DEEPER = 2, 3, 11
 """The number of layers of the first recording, and how many more others have: each sixth layer may attend to all positions."""
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
@@ -114,7 +123,7 @@ _VOCABULARY = "vocab_size"
 """The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
-_SEVERAL = "layers of several kinds"
+_SEVERAL, _UNDIVIDED = "layers of several kinds", "few configurations with null"
 EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
 _FIXED = 6
 """The most letters that are a number in the computation, because no other number has the same operators, or no law."""
@@ -203,7 +212,8 @@ class Class:
         self.entry = self.record["classes"][self.name]
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
-        start = {**self.reference.start, **self.given}
+        left_out = [key for key, value in self.given.items() if value is None and _WIDTH_OF_HEADS.search(key)]  # some take no given null
+        start = {key: value for key, value in {**self.reference.start, **self.given}.items() if key not in left_out}
         config = self.reference.config_class()
         null = (key for key in _TOKENS if key not in config.attribute_map and getattr(config, key, _TOKEN) is None)
         self.needed = dict.fromkeys(null)
@@ -305,6 +315,30 @@ class Class:
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
+        self.rotated = [*self._rotated(resolved)][:1]
+        self.numbers |= {one.letter: self.entries(one, self.numbers, one.default) for one in self.rotated}
+
+    def _rotated(self, resolved: Mapping[str, Any]) -> Iterator[Rotated]:
+        """Yield how many entries of heads are rotated, if only a part of a head is."""
+        heads = next(([one] for one in self.numbers if _WIDTH_OF_HEADS.fullmatch(one)), None)
+        heads = heads or next(([width, by] for width, by in self.multiples if by), None)
+        for key in self.entry["keys"] if heads else ():
+            said = resolved.get(key)
+            if key == SHARE:
+                stated = thawed(resolved.get(PARAMETERS))
+                said = said if not isinstance(stated, Mapping) else stated.get(SHARE, said)
+            partly = type(said) is float and said < 1 if key == SHARE else _ROTATED.search(key) and type(said) is int
+            if partly and key not in self.given:
+                yield Rotated(name_of(key) if key != SHARE else _ENTRIES, tuple(map(str, heads or ())), key, said)
+
+    def entries(self, one: Rotated, numbers: Mapping[str, int], said: float) -> int:
+        """Return how many entries of a head are rotated."""
+        return int(self.width(one, numbers) * said) if one.key.endswith(SHARE) else int(said)
+
+    @staticmethod
+    def width(one: Rotated, numbers: Mapping[str, int]) -> int:
+        """Return the width of heads of which a part is rotated."""
+        return numbers[one.width[0]] // (numbers[one.width[1]] if one.width[1:] else 1)
 
     def defaults_of(self, start: Point, values: Mapping[str, Value]) -> dict[str, Value]:
         """Return the defaults of keys that the record takes only if they are given."""
@@ -397,7 +431,11 @@ class Class:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
                 assert isinstance(before, tuple)
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
+        shares = {one.key: (numbers[one.letter] + 1 / 2) / self.width(one, numbers) for one in self.rotated if one.key.endswith(SHARE)}
         found = self.full({**self.base, **changed, **(others or {})}, given=others or ())
+        for key, share in shares.items():  # settings of positions state it, too
+            found |= {one: frozen_value({**stated, key: share}) for one in (PARAMETERS, SCALING) if (stated := thawed(found.get(one)))}
+            found |= {} if PARAMETERS in found or SCALING in found else {key: share}
         return {key: value for key, value in found.items() if value is not None or key not in self.quotients}  # some take no given null
 
     def made(self, point: Point, device: str = "meta") -> Any:
@@ -728,6 +766,7 @@ class Finder:
         self.check_quotients(Predicted(laws), base, lines)
         layers, held, ordered = self.orders(laws, base, tested, held, known)
         cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
+        units = of.units | {one.letter: _PAIR for one in of.rotated}
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
@@ -741,12 +780,13 @@ class Finder:
                     for name, by in of.multiples
                     for most in [max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                 ),
-                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
+                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in units.items()),
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
             **({"products": [list(one) for one in self.products]} if self.products else {}),
             **({"quotients": of.quotients} if of.quotients else {}),
+            **({"rotated": [list(astuple(one)) for one in of.rotated]} if of.rotated else {}),
             **({"needed": of.needed} if of.needed else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
@@ -819,16 +859,18 @@ class Finder:
         return next(number // few for few in (4, 2, 3, number) if number % few == 0)
 
     def flags(self, known: Mapping[str, Any], count: int = _FLAGS) -> Iterator[Point]:
-        """Yield other values of flags on which the operators depend: each alone, then two at once."""
+        """Yield other values of flags on which the operators depend: each alone, then several at once."""
         resolved = self.of.reference.build(self.of.base).values
-        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool) and key.endswith(("tie_word_embeddings", "bias"))]
-        flags = sorted(flags, key=lambda key: key.endswith("bias"))[:count]
+        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool)]
+        flags = sorted(flags, key=lambda key: (not key.endswith("tie_word_embeddings"), not key.endswith("bias")))[:count]
         single = [{key: not resolved[key]} for key in flags]
         yield from single
         for key in known["held"]:
-            if _WIDTH_OF_HEADS.search(key) and resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
+            if resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
                 yield {key: _HEAD}
-        yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
+        yield from ({one.key: None} for one in self.of.rotated if one.key != SHARE)
+        several = (some for many in range(2, len(single) + 1) for some in combinations(single, many))
+        yield from ({key: value for one in some for key, value in one.items()} for some in several)
 
     def parted(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Whether two letters are equal at all other points and at no odd one, or the reverse: their other case has other operators."""
@@ -877,7 +919,7 @@ class Finder:
                         raise UnreadError(f"null for {key} is no quotient, as {point} shows")
                     agreed += 1
             if agreed < _AGREED:
-                raise UnreadError(f"few configurations with null for {key} were built")
+                raise UnreadError(f"{_UNDIVIDED} for {key} were built")
 
     def divided(self, point: dict[str, int] | None, name: str, dividend: str, divisor: str) -> dict[str, int] | None:
         """Return numbers of which one is the quotient of two others, with a remainder in every other draw; None if there are none."""
@@ -923,6 +965,12 @@ class Finder:
             if name == width and value % found[heads]:
                 return None
             found |= {each: value // found[heads]} if name == width else {width: found[heads] * found[each]}
+        for one in self.of.rotated:
+            width = self.of.width(one, found)
+            if name == one.letter and found[name] >= width:
+                found[one.width[0]] = 2 * found[name] * (found[one.width[1]] if one.width[1:] else 1)
+            elif name != one.letter and not width <= 4 * found[one.letter] < 4 * width:
+                found[one.letter] = max(_PAIR, width // 2 // _PAIR * _PAIR)
         if value > self.most.get(name, value) or not self.in_windows(found):
             return None
         if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
@@ -941,6 +989,8 @@ class Finder:
         if any(found[key] % unit for key, unit in self.of.units.items()):
             return None
         if any(found[width] != found[heads] * found[each] for width, heads, each in self.products):
+            return None
+        if any(not found[one.letter] < self.of.width(one, found) or found[one.letter] % _PAIR for one in self.of.rotated):
             return None
         return found if self.reads(found) else None
 
@@ -1066,6 +1116,7 @@ class Finder:
         """
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
+        letters |= {one.letter: dims(one.letter) for one in of.rotated}
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
         widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
         widths |= {width: letters[heads] * letters[each] for width, heads, each in self.products}
@@ -1073,6 +1124,9 @@ class Finder:
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol) and name not in widths}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
         laws = Laws(Found(symbols | widths, tuple(symbols), tuple(numbers), merged(recordings)))
+        for one in of.rotated:
+            width = per(*(letters[name] for name in one.width)) if one.width[1:] else letters[one.width[0]]
+            laws.learn(laws.at(width - letters[one.letter]), width - letters[one.letter])
         exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None and one not in widths]
         entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
@@ -1210,6 +1264,7 @@ class Finder:
                 or key in self.of.same
                 or key in {one for one, _ in self.of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in self.of.rotated)
             ):
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
@@ -1239,6 +1294,7 @@ class Finder:
                 or key in of.same
                 or key in {one for one, _ in of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in of.rotated)
             ):
                 continue
             same, other = [resolved.get(key)], False
@@ -1425,7 +1481,9 @@ def main() -> None:
                 except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
                     more = finder.of.keys_of(error.names) - fixed if finder is not None and isinstance(error, NumberError) else frozenset()
-                    if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
+                    if finder is not None and finder.of.quotients and str(error).startswith(_UNDIVIDED):
+                        asked = [{**given, **dict.fromkeys(finder.of.quotients)}, *asked]
+                    elif not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
                         layers, asked = layers[1:], [{}]
                     elif not forms and isinstance(error, RefusedError) and not mixed:
                         mixed, layers, asked = True, [SEVERAL], [{}]
