@@ -208,6 +208,11 @@ class Layer:
         """Whether the layer states its forward pass."""
         return self.in_order or type(self).forward is not Layer.forward
 
+    @property
+    def computed_where(self) -> str:
+        """The condition on letters under which the layer computes what its forward pass says, in words; empty without a condition."""
+        return ""
+
     def tensors(self) -> Iterable[Tensor]:
         """State the tensors that the layer stores itself, in storage order."""
         return ()

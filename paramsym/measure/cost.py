@@ -256,7 +256,9 @@ class Cost(Printed):
 
     def __str__(self) -> str:
         hint = "\nFor inputs that are multiples of what the network divides them by, .without_floors() has a polynomial."
-        return self._caption + (hint if self._steps else "")
+        where = self.layer.computed_where if self.symbols else ""
+        limits = f"\nFor {where}; with numbers for all letters, other sizes are answered, too." if where else ""
+        return self._caption + (hint if self._steps else "") + limits
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

@@ -19,7 +19,7 @@ from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
 from paramsym.read.rolling import rolled
-from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points
+from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points, taken_above_one
 
 _MOST_TRIES = 8
 
@@ -71,6 +71,7 @@ class Source:
         """
         if all(isinstance(size, int) for shape in shapes for size in shape):
             return self.recording([tuple(map(int, shape)) for shape in shapes]), None
+        taken_above_one(tuple(shapes))
         found = points(lambda sizes: numbered(rolled(self.recording(sizes))), shapes, each)
         return found.merged, Laws(found)
 
