@@ -40,6 +40,7 @@ from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded
+from paramsym.atlas.record import plain, unpacked
 from paramsym.atlas.rotated import Rotated
 from paramsym.atlas.turns import PARAMETERS, SCALING, SHARE
 from paramsym.atlas.values import Value, frozen_value
@@ -192,6 +193,8 @@ class Class:
     """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
     mixed: bool = False
     """Whether the words of layers come by turns, because the reference does not run the default's."""
+    beside: bool = True
+    """Whether keys without a tensor may be letters, such as the number of experts for a token."""
     reference: Reference = field(init=False)
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
@@ -379,6 +382,11 @@ class Class:
                     self.refused = error
                     break
                 yield inputs
+
+    @property
+    def has_beside(self) -> bool:
+        """Whether a letter is that of a key without a tensor."""
+        return not {*self.numbers} <= {*self.layer.names}
 
     @property
     def pictures(self) -> bool:
@@ -725,6 +733,10 @@ class Finder:
             of.base = of.full({**of.base, **of.ordering.deep(of.ordering.least(base))})
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
+        if of.beside:
+            more = self.beside_tensors(base, recording) if known is None else [one for one in known["base"] if one not in base]
+            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in more}
+            base |= {name: of.numbers[name] for name in more}
         self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -797,6 +809,27 @@ class Finder:
             **({"kept": kept} if kept else {}),
             "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)} | ordered,
         }
+
+    def beside_tensors(self, base: Mapping[str, int], recording: Recording) -> list[str]:
+        """Return the letters of keys on which no tensor depends, and only numbers of the recording do: as many experts for each token."""
+        of, read = self.of, self.of.read(base)
+        lists = {*self.of_layers(), *of.same, *of.fixed, *of.given, *of.windowed, *(key for key, _ in of.parts.values())}
+        found = []
+        for key, domain in of.entry["keys"].items():
+            number = of.defaults.get(key)
+            if type(number) is not int or number < 1 or "whole" not in domain or _DEPTH.search(key):
+                continue
+            if name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read and self.resizes(base, recording, key, number):
+                found.append(name_of(key))
+        return found
+
+    def resizes(self, base: Mapping[str, int], recording: Recording, key: str, number: int) -> bool:
+        """Whether other numbers of a key have the same operators with other sizes."""
+        found = []
+        for other in (number + 1, 2 * number):
+            with suppress(RefusedError, UnreadError):
+                found.append(self.shaped(self.of.at(base, {key: other})))
+        return bool(found) and all(alike(recording, one) and not _equal(recording, one) for one in found)
 
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the keys on which the operators depend, those of the known form or those that are given among them."""
@@ -1117,6 +1150,7 @@ class Finder:
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
         letters |= {one.letter: dims(one.letter) for one in of.rotated}
+        letters |= {name: dims(name) for name in base if name not in letters and name not in of.letters_of_inputs}
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
         widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
         widths |= {width: letters[heads] * letters[each] for width, heads, each in self.products}
@@ -1442,27 +1476,34 @@ def _windows(known: Mapping[str, Any]) -> list[Window]:
     return [Window(*one) for one in known.get("windows", ())]
 
 
+def classes_in(model_type: str) -> dict[str, Any]:
+    """Return the classes of a type's file; none if there is no file."""
+    path = path_of(model_type)
+    return dict(plain(unpacked(path.read_bytes()))["classes"]) if path.exists() else {}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
-    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them")
+    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them; others stay")
     parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
-        classes: dict[str, Any] = {}
+        classes = classes_in(model_type) if chosen.classes else {}
         for name in record_of(model_type)["classes"]:
             if chosen.classes and not any(word in name for word in chosen.classes.split(",")):
                 continue
+            classes.pop(name, None)
             forms: list[dict[str, Any]] = []
             asked: list[Point] = [{}]
             layers = [EQUAL, SEVERAL, FIXED]
             fixed: frozenset[str] = frozenset()
-            turn, mixed = 0, False
+            turn, mixed, beside = 0, False, True
             while asked:
                 given, began, finder = asked.pop(0), time.process_time(), None
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
-                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn, mixed), narrow)
+                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn, mixed, beside), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
@@ -1491,6 +1532,8 @@ def main() -> None:
                         fixed, asked = fixed | more, [given, *asked]
                     elif not forms and isinstance(error, UnreadError) and finder is not None and finder.of.pictures:
                         turn, asked = turn + 1, [{}]
+                    elif not forms and beside and finder is not None and finder.of.has_beside:
+                        beside, asked = False, [{}]
                 if classes:
                     path_of(model_type).parent.mkdir(exist_ok=True)
                     path_of(model_type).write_bytes(packed_computations(model_type, classes))
