@@ -200,7 +200,7 @@ class Class:
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)
-    """Keys without a tensor that are equal to a letter: the number of key/value heads of latent attention."""
+    """Keys that are no letter and equal to one: the number of key/value heads of latent attention."""
     quotients: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Widths of heads that may be null, with the keys of the hidden size and of the number of heads whose quotient they then are."""
     needed: dict[str, Value] = field(default_factory=dict)
@@ -315,6 +315,9 @@ class Class:
         self.pairs = [(heads, groups)] if heads and groups else []
         without = (key for key in self.entry["keys"] if key in _GROUPS and key not in self.numbers)
         self.same = {key: heads for key in without if heads and resolved.get(key) == self.numbers[heads]}
+        needs = [*map(tuple, self.entry["needs"])]
+        mutual = (one for one in needs if one[::-1] in needs)  # each divides the other
+        self.same |= {key: name_of(by) for key, by in mutual if name_of(by) in self.numbers and name_of(key) not in self.numbers}
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
