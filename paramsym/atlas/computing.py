@@ -16,7 +16,9 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "turns": [[...], ...], "widths": [[...], ...], "numbers": [[...], ...], "alone": {key: value},
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
-The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
+The sizes of the inputs are keys, letters of their own (B, S), multiples of these (``"8*rows"``), or numbers. A class has a form for its
+default, and forms for other flags, which may have ``inputs`` of their own: one more, or a batch of 1, in which nothing is copied to be
+contiguous.
 ``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
 are these; ``excluded`` are keys whose value may be any but these. ``above`` are the letters that must be larger than a number, ``most``
 their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
@@ -54,7 +56,7 @@ from paramsym.atlas.activations import WORDS, with_activation
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.dropout import Dropout, places_of, with_dropout
 from paramsym.atlas.files import TIMM, types_in
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of, size_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
 from paramsym.atlas.rotated import Rotated, stated_as
@@ -155,8 +157,10 @@ class Computation:
     @property
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
         """The shapes of the inputs in letters, by name."""
-        named = self.letters
-        return {name: tuple(axis if isinstance(axis, int) else named[name_of(axis)] for axis in axes) for name, axes in self.inputs.items()}
+        return {
+            name: tuple(axis if isinstance(axis, int) else size_of(axis, self.letters) for axis in axes)
+            for name, axes in self.inputs.items()
+        }
 
     def fits(self, values: Mapping[str, Value]) -> bool:
         """Whether the keys have values at which the operators are these."""
@@ -356,17 +360,18 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
     with refused():
         entry = _classes_of(model_type)[architecture]
         need(bool(entry["forms"]), "has a class without a computation")
-        inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in entry["inputs"].items()}
-        return tuple(formed(inputs, one) for one in entry["forms"])
+        return tuple(formed(entry["inputs"], one) for one in entry["forms"])
 
 
 def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) -> Computation:
-    """Return one form of a file."""
+    """Return one form of a file; ``inputs`` are those of its class."""
+    stated = one.get("inputs", inputs).items()
+    inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in stated}
     axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
-    names = {name_of(name) for name in (*one["base"], *axes)}
+    names = {*map(name_of, one["base"]), *(letter_in(axis)[1] for axis in axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs={name: tuple(axes) for name, axes in inputs.items()},
+        inputs=inputs,
         base=one["base"],
         held=_values_of(one["held"]),
         excluded=_values_of(one.get("excluded", {})),

@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
-from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
+from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, arrays, candidates, units
 from atlas_builder.ordering import Ordering, UnorderedError
 from atlas_builder.published import published_values
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
@@ -38,7 +38,7 @@ from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import packed_computations, path_of
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of, size_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import plain, unpacked
 from paramsym.atlas.rotated import Rotated
@@ -191,6 +191,8 @@ class Class:
     """The keys that keep the value of the default, because the computation has no form in their letters."""
     turn: int = 0
     """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
+    least: int = _LAYERS
+    """The number of layers of the first recording; of three, two may be alike and the last one of another kind."""
     mixed: bool = False
     """Whether the words of layers come by turns, because the reference does not run the default's."""
     beside: bool = True
@@ -228,7 +230,7 @@ class Class:
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         start |= self.defaults_of(start, values)
         self.turns = dict(self._turns(start, values))
-        least = None if self.layers == FIXED else _LAYERS
+        least = None if self.layers == FIXED else self.least
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = self.full(start, values)
         for key in (one for one in deep if one in self.entry["keys"]):
@@ -377,8 +379,9 @@ class Class:
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""
-        for inputs in candidates(self.made(self.base), self.numbers, resolved):
-            for self.inputs, self.units in ((inputs, each) for each in units(inputs)):
+        known, multiples = (getattr(self.reference, each.__name__, each) for each in (candidates, units))
+        for inputs in known(self.made(self.base), self.numbers, resolved):
+            for self.inputs, self.units in ((inputs, each) for each in multiples(inputs)):
                 try:
                     self.start()
                 except (RefusedError, UnreadError) as error:
@@ -394,7 +397,7 @@ class Class:
     @property
     def pictures(self) -> bool:
         """Whether the sizes of pictures are letters."""
-        return bool({"height", "width"} & {*self.letters_of_inputs})
+        return bool({"height", "width", "rows"} & {*self.letters_of_inputs})
 
     def keys_of(self, names: Sequence[str]) -> frozenset[str]:
         """Return the keys of letters that may be numbers instead; none if one of the letters is that of an input, or of a depth."""
@@ -405,7 +408,8 @@ class Class:
     @property
     def letters_of_inputs(self) -> list[str]:
         """The letters of the inputs' sizes."""
-        return sorted({axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"]})
+        axes = (axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"])
+        return sorted({letter_in(axis)[1] for axis in axes})
 
     def start(self) -> dict[str, int]:
         """Return the first numbers that the reference takes.
@@ -585,10 +589,7 @@ class Class:
         Raises:
             RefusedError: texts that are shorter than their pictures.
         """
-        given: dict[str, Any] = {name: False for name in ("use_cache", "use_mems") if name in inspect.signature(model.forward).parameters}
-        for name, axes in self.inputs.items():
-            shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
-            given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
+        given = arrays(model, self.inputs, numbers, device)
         token = next((one for key in _TOKENS if type(one := getattr(model.config, key, None)) is int), None)
         if token is not None and {"input_ids", "pixel_values"} <= given.keys():
             texts = given["input_ids"]
@@ -884,7 +885,7 @@ class Finder:
         for key in {one.key for one in self.windows}:
             for window in _NARROWEST:
                 other = self.shaped(self.of.at(base, {key: window}))
-                if not alike(recording, other) or not _equal(recording, other):
+                if not alike(recording, other) or not equal(recording, other):
                     raise UnreadError(f"what is computed changes with {key}")
 
     def other_groups(self, heads: str, groups: str) -> int:
@@ -1174,7 +1175,7 @@ class Finder:
                             laws.learn(laws.at(inner), inner)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), exact=exact, shown=partial(shown_as, of.layer))
-        shapes = [tuple(axis if isinstance(axis, int) else symbols[name_of(axis)] for axis in axes) for axes in of.inputs.values()]
+        shapes = [tuple(axis if isinstance(axis, int) else size_of(axis, symbols) for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
@@ -1344,7 +1345,7 @@ class Finder:
                 except UnreadError:
                     other = True
                     continue
-                if all(alike(a, b) and _equal(a, b) for a, b in zip(firsts, found, strict=True)):
+                if all(alike(a, b) and equal(a, b) for a, b in zip(firsts, found, strict=True)):
                     same.append(value)
                 else:
                     other = True
@@ -1399,7 +1400,7 @@ class Finder:
                 deeper = ({**base, name: number + more}, None) if name in base else (base, {key: number + more})
                 with suppress(RefusedError):
                     found = self.shaped(self.of.at(*deeper))
-                    if not alike(first, found) or (name not in base and not _equal(first, found)):
+                    if not alike(first, found) or (name not in base and not equal(first, found)):
                         raise UnreadError(f"{_SEVERAL}, as {key} = {number + more} shows")
 
     def of_layers(self) -> set[str]:
@@ -1450,7 +1451,7 @@ class Finder:
                 yield (one,) * len(value)
 
 
-def _equal(one: Recording, other: Recording) -> bool:
+def equal(one: Recording, other: Recording) -> bool:
     """Whether no whole number differs in two recordings of one structure."""
     varying: list[Any] = []
 
