@@ -823,7 +823,8 @@ class Finder:
             number = of.defaults.get(key)
             if type(number) is not int or number < 1 or "whole" not in domain or _DEPTH.search(key):
                 continue
-            if name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read and self.resizes(base, recording, key, number):
+            new = name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read
+            if new and self.resizes(base, recording, key, number):
                 found.append(name_of(key))
         return found
 
@@ -833,7 +834,7 @@ class Finder:
         for other in (number + 1, 2 * number):
             with suppress(RefusedError, UnreadError):
                 found.append(self.shaped(self.of.at(base, {key: other})))
-        return bool(found) and all(alike(recording, one) and not _equal(recording, one) for one in found)
+        return bool(found) and all(alike(recording, one) and not equal(recording, one) for one in found)
 
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the keys on which the operators depend, those of the known form or those that are given among them."""
@@ -1489,7 +1490,7 @@ def classes_in(model_type: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
-    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them; others stay")
+    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between; others stay")
     parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
