@@ -41,6 +41,8 @@ def entry(name: str) -> dict[str, Any]:
             raise
         except Exception as error:
             more = of.keys_of(getattr(error, "names", ())) - fixed
+            if turn == 3 or not of.pictures:
+                more = more or _sides(of) - fixed
             if more:
                 fixed |= more
             elif turn < 3 and of.pictures:
@@ -49,6 +51,11 @@ def entry(name: str) -> dict[str, Any]:
                 raise
         else:
             return {named: {"inputs": {key: list(axes) for key, axes in of.inputs.items()}, "forms": [form]}}
+
+
+def _sides(of: Class) -> frozenset[str]:
+    """Return the keys of the input's sides that are letters."""
+    return frozenset(key for axes in of.inputs.values() for key in axes[2:] if key in of.entry["keys"])
 
 
 def _compared(name: str, found: Mapping[str, Any]) -> str:
