@@ -28,7 +28,7 @@ from paramsym.naming import nearest
 _CLASS, _UNUSED = "_class_name", "_use_default_values"
 FORMER = "Transformer2DModel"
 RENAMED = {"ada_norm_zero": "DiTTransformer2DModel", "ada_norm_single": "PixArtTransformer2DModel"}
-"""What diffusers builds from a configuration of the former class, by its ``norm_type``."""
+"""The class that diffusers builds from a configuration of ``FORMER``, by its ``norm_type``."""
 
 
 def is_of_diffusers(config: Mapping[str, Any]) -> bool:
@@ -91,7 +91,7 @@ def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label
     """Return the values of a record's keys that a configuration of diffusers gives: defaults filled in, lists entry by entry.
 
     Raises:
-        OutsideError: a key without a default is missing, or one value stands where only a list was verified.
+        OutsideError: a key without a default is missing, or one value is given where only a list was verified.
     """
     given = _given(config, of_class)
     for key, length in of_class["lengths"][label].items():

@@ -24,7 +24,7 @@ class Order:
 
     ``rows`` are the names of the tensors that tell the kinds apart. ``lists`` are keys with one entry for each layer, with the pattern of
     their default; a key without a name is in no configuration. ``kinds`` has the kind of each mark, and ``together`` the kinds that were
-    seen in one model, in the order in which they first appear in it.
+    seen in one model, in the order in which they first appear in it. An empty list for a key of ``empty`` means the default.
     """
 
     path: str
@@ -33,13 +33,15 @@ class Order:
     lists: Mapping[str, Pattern]
     kinds: Mapping[Mark, int]
     together: frozenset[tuple[int, ...]]
+    empty: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, one: Mapping[str, Any]) -> Order:
         """Return the order that is written as JSON."""
         lists = {key: Pattern(*(tuple(map(recorded_value, part)) for part in parts)) for key, parts in one["lists"].items()}
         kinds = {(tuple(map(bool, has)), tuple(map(recorded_value, words))): int(kind) for has, words, kind in one["kinds"]}
-        return cls(one["path"], one["depth"], tuple(one["rows"]), lists, kinds, frozenset(map(tuple, one["together"])))
+        together, empty = frozenset(map(tuple, one["together"])), frozenset(map(str, one.get("empty", ())))
+        return cls(one["path"], one["depth"], tuple(one["rows"]), lists, kinds, together, empty)
 
     def marks(self, values: Mapping[str, Value], depth: int, choices: Sequence[Choice]) -> list[Mark]:
         """Return the mark of each layer.
@@ -52,7 +54,9 @@ class Order:
         return [(tuple(row in tensors[number] for row in self.rows), tuple(one[number] for one in words)) for number in range(depth)]
 
     def _words(self, key: str, values: Mapping[str, Value], depth: int) -> Sequence[Value]:
-        listed: Any = values[key] if values.get(key) is not None else self.lists[key].kinds(depth)
+        listed: Any = values.get(key)
+        if listed is None or (listed == () and key in self.empty):
+            listed = self.lists[key].kinds(depth)
         if not isinstance(listed, tuple) or len(listed) != depth:
             given = f"{key} has {len(listed)} entries" if isinstance(listed, tuple) and listed else f"{key or self.path} has no pattern"
             raise NotYetError(f"{given} for {depth} layers; what such a model computes is not known. Its tensors are known.")

@@ -275,7 +275,8 @@ class _Keeper:
                 self.root[number] = own.setdefault(result.number, number)
                 self.storage[self.root[number]] = result.storage
         self._ends(step, kept)
-        self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
+        above = shown(name) if name else ""
+        self.lines += [line.within(above) for line in kept.lines] if above else kept.lines
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
         """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it.

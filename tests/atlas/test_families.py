@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import paramsym as ps
-from paramsym import A, D, F, G, H, L, N, V
+from paramsym import A, D, F, G, H, L, N, S, V
 from paramsym.atlas.families import family_named
 from paramsym.atlas.published import RECORDED, RECORDED_TYPES
 from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError
@@ -38,6 +38,18 @@ def test_sizes_are_numbers_letters_and_expressions() -> None:
     model = Starcoder2(hidden_size=100, num_attention_heads=10)
     assert (model.hidden_size, model.vocab_size, model.tie_word_embeddings, model.attention_dropout) == (100, V, True, 0.0)
     assert Starcoder2(num_hidden_layers=0).params == H * V + 2 * H
+
+
+def test_no_layers() -> None:
+    """A number of layers may be put in as 0: what is left are the words and the last norm."""
+    assert Starcoder2().at(L=0).params == H * V + 2 * H
+
+
+def test_connections() -> None:
+    """Each token uses one row of the table, every other number once, and a tied head all rows."""
+    used = PROJECTIONS + BIASES + NORMS + H
+    assert (ps.connections(Starcoder2()) - S * used).expand() == 0
+    assert ps.connections(ps.load("bigcode/starcoder2-3b"), (2, 7)) == 7 * (3030371328 + 3072)
 
 
 @pytest.mark.parametrize(("name", "count"), [(one.name, one.count) for one in Starcoder2.claims])

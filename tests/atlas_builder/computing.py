@@ -19,12 +19,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
-from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
+from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, arrays, candidates, units
 from atlas_builder.ordering import Ordering, UnorderedError
 from atlas_builder.published import published_values
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
@@ -36,10 +36,14 @@ from paramsym.algebra.size import extent, per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import packed_computations, path_of
+from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of, size_of
 from paramsym.atlas.model import Recorded
-from paramsym.atlas.values import Value
+from paramsym.atlas.record import plain, unpacked
+from paramsym.atlas.rotated import Rotated
+from paramsym.atlas.turns import PARAMETERS, SCALING, SHARE
+from paramsym.atlas.values import Value, frozen_value
 from paramsym.atlas.windows import Window
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
@@ -77,6 +81,10 @@ _DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|(?<!num_encoder_)blocks|
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _HEADS_OF_WIDTH = re.compile(r"heads$|n_head$")
 _WIDTH_OF_EACH = re.compile(rf"{_WIDTH_OF_HEADS.pattern}|d_head$")
+_ROTATED = re.compile(r"(^|\.)rotary_dim$")
+"""Keys of numbers of rotated entries of a head, which change no tensor."""
+_ENTRIES = "rotary_dim"
+"""The letter of the number that a share of heads says."""
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
@@ -100,6 +108,8 @@ _UNIT = 4
 """Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
 _UNITS, _AGREED = (1, 2), 6
 """Of what the widths of heads may be multiples, tried when the laws are known, and at how many points these have to agree."""
+_PAIR = 2
+"""Rotation turns pairs of entries."""
 _LAYERS, _DEEP, _DEEPER = 2, 3, 11
 """The number of layers of the first recording, and how many more others have: each sixth layer may attend to all positions."""
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
@@ -114,7 +124,7 @@ _VOCABULARY = "vocab_size"
 """The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
-_SEVERAL = "layers of several kinds"
+_SEVERAL, _UNDIVIDED = "layers of several kinds", "few configurations with null"
 EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
 _FIXED = 6
 """The most letters that are a number in the computation, because no other number has the same operators, or no law."""
@@ -181,14 +191,18 @@ class Class:
     """The keys that keep the value of the default, because the computation has no form in their letters."""
     turn: int = 0
     """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
+    least: int = _LAYERS
+    """The number of layers of the first recording; of three, two may be alike and the last one of another kind."""
     mixed: bool = False
     """Whether the words of layers come by turns, because the reference does not run the default's."""
+    beside: bool = True
+    """Whether keys without a tensor may be letters, such as the number of experts for a token."""
     reference: Reference = field(init=False)
     inputs: Inputs = field(init=False)
     base: dict[str, Value] = field(init=False)
     seen: dict[str, Recording | str] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)
-    """Keys without a tensor that are equal to a letter: the number of key/value heads of latent attention."""
+    """Keys that are no letter and equal to one: the number of key/value heads of latent attention."""
     quotients: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Widths of heads that may be null, with the keys of the hidden size and of the number of heads whose quotient they then are."""
     needed: dict[str, Value] = field(default_factory=dict)
@@ -203,7 +217,8 @@ class Class:
         self.entry = self.record["classes"][self.name]
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
-        start = {**self.reference.start, **self.given}
+        left_out = [key for key, value in self.given.items() if value is None and _WIDTH_OF_HEADS.search(key)]  # some take no given null
+        start = {key: value for key, value in {**self.reference.start, **self.given}.items() if key not in left_out}
         config = self.reference.config_class()
         null = (key for key in _TOKENS if key not in config.attribute_map and getattr(config, key, _TOKEN) is None)
         self.needed = dict.fromkeys(null)
@@ -215,7 +230,7 @@ class Class:
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         start |= self.defaults_of(start, values)
         self.turns = dict(self._turns(start, values))
-        least = None if self.layers == FIXED else _LAYERS
+        least = None if self.layers == FIXED else self.least
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = self.full(start, values)
         for key in (one for one in deep if one in self.entry["keys"]):
@@ -302,9 +317,36 @@ class Class:
         self.pairs = [(heads, groups)] if heads and groups else []
         without = (key for key in self.entry["keys"] if key in _GROUPS and key not in self.numbers)
         self.same = {key: heads for key in without if heads and resolved.get(key) == self.numbers[heads]}
+        needs = [*map(tuple, self.entry["needs"])]
+        mutual = (one for one in needs if one[::-1] in needs)  # each divides the other
+        self.same |= {key: name_of(by) for key, by in mutual if name_of(by) in self.numbers and name_of(key) not in self.numbers}
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
+        self.rotated = [*self._rotated(resolved)][:1]
+        self.numbers |= {one.letter: self.entries(one, self.numbers, one.default) for one in self.rotated}
+
+    def _rotated(self, resolved: Mapping[str, Any]) -> Iterator[Rotated]:
+        """Yield how many entries of heads are rotated, if only a part of a head is."""
+        heads = next(([one] for one in self.numbers if _WIDTH_OF_HEADS.fullmatch(one)), None)
+        heads = heads or next(([width, by] for width, by in self.multiples if by), None)
+        for key in self.entry["keys"] if heads else ():
+            said = resolved.get(key)
+            if key == SHARE:
+                stated = thawed(resolved.get(PARAMETERS))
+                said = said if not isinstance(stated, Mapping) else stated.get(SHARE, said)
+            partly = type(said) is float and said < 1 if key == SHARE else _ROTATED.search(key) and type(said) is int
+            if partly and key not in self.given:
+                yield Rotated(name_of(key) if key != SHARE else _ENTRIES, tuple(map(str, heads or ())), key, said)
+
+    def entries(self, one: Rotated, numbers: Mapping[str, int], said: float) -> int:
+        """Return how many entries of a head are rotated."""
+        return int(self.width(one, numbers) * said) if one.key.endswith(SHARE) else int(said)
+
+    @staticmethod
+    def width(one: Rotated, numbers: Mapping[str, int]) -> int:
+        """Return the width of heads of which a part is rotated."""
+        return numbers[one.width[0]] // (numbers[one.width[1]] if one.width[1:] else 1)
 
     def defaults_of(self, start: Point, values: Mapping[str, Value]) -> dict[str, Value]:
         """Return the defaults of keys that the record takes only if they are given."""
@@ -337,8 +379,9 @@ class Class:
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""
-        for inputs in candidates(self.made(self.base), self.numbers, resolved):
-            for self.inputs, self.units in ((inputs, each) for each in units(inputs)):
+        known, multiples = (getattr(self.reference, each.__name__, each) for each in (candidates, units))
+        for inputs in known(self.made(self.base), self.numbers, resolved):
+            for self.inputs, self.units in ((inputs, each) for each in multiples(inputs)):
                 try:
                     self.start()
                 except (RefusedError, UnreadError) as error:
@@ -347,9 +390,14 @@ class Class:
                 yield inputs
 
     @property
+    def has_beside(self) -> bool:
+        """Whether a letter is that of a key without a tensor."""
+        return not {*self.numbers} <= {*self.layer.names}
+
+    @property
     def pictures(self) -> bool:
         """Whether the sizes of pictures are letters."""
-        return bool({"height", "width"} & {*self.letters_of_inputs})
+        return bool({"height", "width", "rows"} & {*self.letters_of_inputs})
 
     def keys_of(self, names: Sequence[str]) -> frozenset[str]:
         """Return the keys of letters that may be numbers instead; none if one of the letters is that of an input, or of a depth."""
@@ -360,7 +408,8 @@ class Class:
     @property
     def letters_of_inputs(self) -> list[str]:
         """The letters of the inputs' sizes."""
-        return sorted({axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"]})
+        axes = (axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"])
+        return sorted({letter_in(axis)[1] for axis in axes})
 
     def start(self) -> dict[str, int]:
         """Return the first numbers that the reference takes.
@@ -397,7 +446,11 @@ class Class:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
                 assert isinstance(before, tuple)
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
+        shares = {one.key: (numbers[one.letter] + 1 / 2) / self.width(one, numbers) for one in self.rotated if one.key.endswith(SHARE)}
         found = self.full({**self.base, **changed, **(others or {})}, given=others or ())
+        for key, share in shares.items():  # settings of positions state it, too
+            found |= {one: frozen_value({**stated, key: share}) for one in (PARAMETERS, SCALING) if (stated := thawed(found.get(one)))}
+            found |= {} if PARAMETERS in found or SCALING in found else {key: share}
         return {key: value for key, value in found.items() if value is not None or key not in self.quotients}  # some take no given null
 
     def made(self, point: Point, device: str = "meta") -> Any:
@@ -536,10 +589,7 @@ class Class:
         Raises:
             RefusedError: texts that are shorter than their pictures.
         """
-        given: dict[str, Any] = {name: False for name in ("use_cache", "use_mems") if name in inspect.signature(model.forward).parameters}
-        for name, axes in self.inputs.items():
-            shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
-            given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
+        given = arrays(model, self.inputs, numbers, device)
         token = next((one for key in _TOKENS if type(one := getattr(model.config, key, None)) is int), None)
         if token is not None and {"input_ids", "pixel_values"} <= given.keys():
             texts = given["input_ids"]
@@ -687,6 +737,10 @@ class Finder:
             of.base = of.full({**of.base, **of.ordering.deep(of.ordering.least(base))})
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
+        if of.beside:
+            more = self.beside_tensors(base, recording) if known is None else [one for one in known["base"] if one not in base]
+            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in more}
+            base |= {name: of.numbers[name] for name in more}
         self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -728,6 +782,7 @@ class Finder:
         self.check_quotients(Predicted(laws), base, lines)
         layers, held, ordered = self.orders(laws, base, tested, held, known)
         cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
+        units = of.units | {one.letter: _PAIR for one in of.rotated}
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
@@ -741,12 +796,13 @@ class Finder:
                     for name, by in of.multiples
                     for most in [max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                 ),
-                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
+                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in units.items()),
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
             **({"products": [list(one) for one in self.products]} if self.products else {}),
             **({"quotients": of.quotients} if of.quotients else {}),
+            **({"rotated": [list(astuple(one)) for one in of.rotated]} if of.rotated else {}),
             **({"needed": of.needed} if of.needed else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
@@ -757,6 +813,28 @@ class Finder:
             **({"kept": kept} if kept else {}),
             "certificate": {"traces": len(of.seen), "fresh": len(tested), "counted": self.counted(laws, layer, program, base)} | ordered,
         }
+
+    def beside_tensors(self, base: Mapping[str, int], recording: Recording) -> list[str]:
+        """Return the letters of keys on which no tensor depends, and only numbers of the recording do: as many experts for each token."""
+        of, read = self.of, self.of.read(base)
+        lists = {*self.of_layers(), *of.same, *of.fixed, *of.given, *of.windowed, *(key for key, _ in of.parts.values())}
+        found = []
+        for key, domain in of.entry["keys"].items():
+            number = of.defaults.get(key)
+            if type(number) is not int or number < 1 or "whole" not in domain or _DEPTH.search(key):
+                continue
+            new = name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read
+            if new and self.resizes(base, recording, key, number):
+                found.append(name_of(key))
+        return found
+
+    def resizes(self, base: Mapping[str, int], recording: Recording, key: str, number: int) -> bool:
+        """Whether other numbers of a key have the same operators with other sizes."""
+        found = []
+        for other in (number + 1, 2 * number):
+            with suppress(RefusedError, UnreadError):
+                found.append(self.shaped(self.of.at(base, {key: other})))
+        return bool(found) and all(alike(recording, one) and not equal(recording, one) for one in found)
 
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the keys on which the operators depend, those of the known form or those that are given among them."""
@@ -808,7 +886,7 @@ class Finder:
         for key in {one.key for one in self.windows}:
             for window in _NARROWEST:
                 other = self.shaped(self.of.at(base, {key: window}))
-                if not alike(recording, other) or not _equal(recording, other):
+                if not alike(recording, other) or not equal(recording, other):
                     raise UnreadError(f"what is computed changes with {key}")
 
     def other_groups(self, heads: str, groups: str) -> int:
@@ -819,16 +897,18 @@ class Finder:
         return next(number // few for few in (4, 2, 3, number) if number % few == 0)
 
     def flags(self, known: Mapping[str, Any], count: int = _FLAGS) -> Iterator[Point]:
-        """Yield other values of flags on which the operators depend: each alone, then two at once."""
+        """Yield other values of flags on which the operators depend: each alone, then several at once."""
         resolved = self.of.reference.build(self.of.base).values
-        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool) and key.endswith(("tie_word_embeddings", "bias"))]
-        flags = sorted(flags, key=lambda key: key.endswith("bias"))[:count]
+        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool)]
+        flags = sorted(flags, key=lambda key: (not key.endswith("tie_word_embeddings"), not key.endswith("bias")))[:count]
         single = [{key: not resolved[key]} for key in flags]
         yield from single
         for key in known["held"]:
-            if _WIDTH_OF_HEADS.search(key) and resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
+            if resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
                 yield {key: _HEAD}
-        yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
+        yield from ({one.key: None} for one in self.of.rotated if one.key != SHARE)
+        several = (some for many in range(2, len(single) + 1) for some in combinations(single, many))
+        yield from ({key: value for one in some for key, value in one.items()} for some in several)
 
     def parted(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Whether two letters are equal at all other points and at no odd one, or the reverse: their other case has other operators."""
@@ -877,7 +957,7 @@ class Finder:
                         raise UnreadError(f"null for {key} is no quotient, as {point} shows")
                     agreed += 1
             if agreed < _AGREED:
-                raise UnreadError(f"few configurations with null for {key} were built")
+                raise UnreadError(f"{_UNDIVIDED} for {key} were built")
 
     def divided(self, point: dict[str, int] | None, name: str, dividend: str, divisor: str) -> dict[str, int] | None:
         """Return numbers of which one is the quotient of two others, with a remainder in every other draw; None if there are none."""
@@ -923,6 +1003,12 @@ class Finder:
             if name == width and value % found[heads]:
                 return None
             found |= {each: value // found[heads]} if name == width else {width: found[heads] * found[each]}
+        for one in self.of.rotated:
+            width = self.of.width(one, found)
+            if name == one.letter and found[name] >= width:
+                found[one.width[0]] = 2 * found[name] * (found[one.width[1]] if one.width[1:] else 1)
+            elif name != one.letter and not width <= 4 * found[one.letter] < 4 * width:
+                found[one.letter] = max(_PAIR, width // 2 // _PAIR * _PAIR)
         if value > self.most.get(name, value) or not self.in_windows(found):
             return None
         if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
@@ -941,6 +1027,8 @@ class Finder:
         if any(found[key] % unit for key, unit in self.of.units.items()):
             return None
         if any(found[width] != found[heads] * found[each] for width, heads, each in self.products):
+            return None
+        if any(not found[one.letter] < self.of.width(one, found) or found[one.letter] % _PAIR for one in self.of.rotated):
             return None
         return found if self.reads(found) else None
 
@@ -1066,6 +1154,8 @@ class Finder:
         """
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
+        letters |= {one.letter: dims(one.letter) for one in of.rotated}
+        letters |= {name: dims(name) for name in base if name not in letters and name not in of.letters_of_inputs}
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
         widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
         widths |= {width: letters[heads] * letters[each] for width, heads, each in self.products}
@@ -1073,6 +1163,9 @@ class Finder:
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol) and name not in widths}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
         laws = Laws(Found(symbols | widths, tuple(symbols), tuple(numbers), merged(recordings)))
+        for one in of.rotated:
+            width = per(*(letters[name] for name in one.width)) if one.width[1:] else letters[one.width[0]]
+            laws.learn(laws.at(width - letters[one.letter]), width - letters[one.letter])
         exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None and one not in widths]
         entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
@@ -1083,7 +1176,7 @@ class Finder:
                             laws.learn(laws.at(inner), inner)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), exact=exact, shown=partial(shown_as, of.layer))
-        shapes = [tuple(axis if isinstance(axis, int) else symbols[name_of(axis)] for axis in axes) for axes in of.inputs.values()]
+        shapes = [tuple(axis if isinstance(axis, int) else size_of(axis, symbols) for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
@@ -1210,6 +1303,7 @@ class Finder:
                 or key in self.of.same
                 or key in {one for one, _ in self.of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in self.of.rotated)
             ):
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
@@ -1239,6 +1333,7 @@ class Finder:
                 or key in of.same
                 or key in {one for one, _ in of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in of.rotated)
             ):
                 continue
             same, other = [resolved.get(key)], False
@@ -1251,7 +1346,7 @@ class Finder:
                 except UnreadError:
                     other = True
                     continue
-                if all(alike(a, b) and _equal(a, b) for a, b in zip(firsts, found, strict=True)):
+                if all(alike(a, b) and equal(a, b) for a, b in zip(firsts, found, strict=True)):
                     same.append(value)
                 else:
                     other = True
@@ -1306,7 +1401,7 @@ class Finder:
                 deeper = ({**base, name: number + more}, None) if name in base else (base, {key: number + more})
                 with suppress(RefusedError):
                     found = self.shaped(self.of.at(*deeper))
-                    if not alike(first, found) or (name not in base and not _equal(first, found)):
+                    if not alike(first, found) or (name not in base and not equal(first, found)):
                         raise UnreadError(f"{_SEVERAL}, as {key} = {number + more} shows")
 
     def of_layers(self) -> set[str]:
@@ -1357,7 +1452,7 @@ class Finder:
                 yield (one,) * len(value)
 
 
-def _equal(one: Recording, other: Recording) -> bool:
+def equal(one: Recording, other: Recording) -> bool:
     """Whether no whole number differs in two recordings of one structure."""
     varying: list[Any] = []
 
@@ -1386,27 +1481,34 @@ def _windows(known: Mapping[str, Any]) -> list[Window]:
     return [Window(*one) for one in known.get("windows", ())]
 
 
+def classes_in(model_type: str) -> dict[str, Any]:
+    """Return the classes of a type's file; none if there is no file."""
+    path = path_of(model_type)
+    return dict(plain(unpacked(path.read_bytes()))["classes"]) if path.exists() else {}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
-    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them")
+    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between; others stay")
     parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
-        classes: dict[str, Any] = {}
+        classes = classes_in(model_type) if chosen.classes else {}
         for name in record_of(model_type)["classes"]:
             if chosen.classes and not any(word in name for word in chosen.classes.split(",")):
                 continue
+            classes.pop(name, None)
             forms: list[dict[str, Any]] = []
             asked: list[Point] = [{}]
             layers = [EQUAL, SEVERAL, FIXED]
             fixed: frozenset[str] = frozenset()
-            turn, mixed = 0, False
+            turn, mixed, beside = 0, False, True
             while asked:
                 given, began, finder = asked.pop(0), time.process_time(), None
                 try:
                     narrow = bool(forms) and any(window.key in given for window in _windows(forms[0]))
-                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn, mixed), narrow)
+                    finder = Finder(Class(model_type, name, given, layers[0], fixed, turn, mixed, beside), narrow)
                     forms.append(finder.found(forms[0] if forms else None))
                     what = (
                         f"{forms[-1]['certificate']} held {sorted(forms[-1]['held'])} above {forms[-1]['above']} most {forms[-1]['most']}"
@@ -1425,7 +1527,9 @@ def main() -> None:
                 except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
                     more = finder.of.keys_of(error.names) - fixed if finder is not None and isinstance(error, NumberError) else frozenset()
-                    if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
+                    if finder is not None and finder.of.quotients and str(error).startswith(_UNDIVIDED):
+                        asked = [{**given, **dict.fromkeys(finder.of.quotients)}, *asked]
+                    elif not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
                         layers, asked = layers[1:], [{}]
                     elif not forms and isinstance(error, RefusedError) and not mixed:
                         mixed, layers, asked = True, [SEVERAL], [{}]
@@ -1433,6 +1537,8 @@ def main() -> None:
                         fixed, asked = fixed | more, [given, *asked]
                     elif not forms and isinstance(error, UnreadError) and finder is not None and finder.of.pictures:
                         turn, asked = turn + 1, [{}]
+                    elif not forms and beside and finder is not None and finder.of.has_beside:
+                        beside, asked = False, [{}]
                 if classes:
                     path_of(model_type).parent.mkdir(exist_ok=True)
                     path_of(model_type).write_bytes(packed_computations(model_type, classes))

@@ -118,11 +118,13 @@ class Ordering:
                         kinds.setdefault(mark, set()).add(kind)
             told = {mark: one for mark, one in kinds.items() if len(one) == 1}
             if told == kinds and {kind for one in kinds.values() for kind in one} == set(samples[0][1]):
+                empty = [name for name in listed if name and self.is_default(name, samples[0][0])]
                 return {
                     "path": path,
                     "depth": order.depth,
                     "rows": rows,
                     "lists": {name: [one.first, one.period, one.last] for name, one in listed.items()},
+                    **({"empty": empty} if empty else {}),
                     "kinds": [[*mark, next(iter(one))] for mark, one in kinds.items()],
                 }
         raise UnorderedError(f"nothing tells the kinds of layers of {path} apart: {samples[0][1]}")
@@ -141,6 +143,12 @@ class Ordering:
                 pattern = pattern_of([one for one, _ in values])
                 if pattern is not None and len(set(map(repr, first[name]))) > 1:
                     yield name, pattern
+
+    def is_default(self, name: str, here: Mapping[str, Any]) -> bool:
+        """Whether an empty list for each layer means the default."""
+        with suppress(RefusedError):
+            return bool(self.resolved({**here, name: ()}).get(name) == self._default(name, here))
+        return False
 
     def _default(self, name: str, here: Mapping[str, Any]) -> Any:
         """Return the list of a configuration that does not give it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sympy import ceiling, floor
 
@@ -118,3 +120,11 @@ def test_rows_of_quotients_do_not_touch() -> None:
     assert written[0] == r"\texttt{one} & $A \lceil H/32 \rceil$ \\"
     assert written[1] == r"\texttt{two} & $\frac{H}{A}$ \\[3pt]"
     assert written[2].endswith(r"\right\rfloor$ \\[3pt]")
+
+
+def test_only_long_texts_are_broken() -> None:
+    """Numbers keep one line each, and so do short texts, in a table that is too wide for the page."""
+    rows = [("word", 10**30 + row, "many words " * 20, "a formula that is long enough to be broken") for row in range(3)]
+    written = Table(("kind", "amount", "reason", "text"), tuple(rows)).to_latex()
+    (columns,) = re.findall(r"begin\{tabular\}\{(.*)\}\n", written)
+    assert re.sub(r">\{[^}]*\}p\{[^}]*\}", "p", columns) == "lrpp"

@@ -76,7 +76,7 @@ def _stored(subject: Subject, words: str, lines: tuple[Line, ...]) -> Iterator[_
 
 
 def _blocks(subject: Subject, line: Line) -> int:
-    """Return the blocks of a matrix and of its copies, the last ones cut off."""
+    """Return the number of blocks of a matrix and of its copies; a last block may be smaller than the others."""
     sides = [axis for axis, size in zip(line.axes, line.shape, strict=True) if not isinstance(size, stack)]
     copies = prod(subject.value(Polynomial.of(count)) if isinstance(count, Expr) else count for count in line.stored)
     return copies * prod(-(-subject.value(Polynomial.product(side)) // _BLOCK) for side in sides)

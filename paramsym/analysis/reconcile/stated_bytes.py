@@ -148,7 +148,7 @@ def _each(width: Dim, parameters: str, words: str) -> str:
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
-    """Return what a claim counts if it is so many bytes for each parameter of a rounded size: 112 GB are 16 bytes for each of 7 billion.
+    """Return what a claim counts if it is a number of bytes for each parameter of a rounded size: 112 GB are 16 for each of 7 billion.
 
     The claim is one about memory, or about the bytes of parameters.
     """

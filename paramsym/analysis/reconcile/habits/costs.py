@@ -217,7 +217,7 @@ def _logits(structure: Structure) -> Iterator[Edit]:
 
 
 def _inputs(structure: Structure) -> Iterator[Edit]:
-    """One text, image or token in place of many, and pictures of another usual side."""
+    """One text, image or token instead of many, and images of another usual side."""
     subject, root = structure.subject, structure.subject.root
     if not isinstance(root, Cost):
         return

@@ -260,7 +260,7 @@ OF_COUNTS: tuple[Habit, ...] = (
     Habit(
         "scales of a file", "a file in 8 bits has a scale for each block of numbers, and counters of a file count them, too", _eight_bits
     ),
-    Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
+    Habit("some of the layers", "the depth is wrong, only a stage of a pipeline is counted, or only one layer", _layers),
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
