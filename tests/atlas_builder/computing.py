@@ -280,7 +280,8 @@ class Class:
             if values.get(key) is None and key not in self.given and dividend and divisor and not {key, dividend, divisor} & self.fixed:
                 point = {**self.base, key: _quotient({**values, **self.base}, dividend, divisor)}
                 with suppress(RefusedError, ConfigError):
-                    self.letters(point)
+                    if name_of(key) not in self.letters(point).names:  # no tensor has this width
+                        continue
                     shapes, others = ({name: one.shape for name, one in self.made(one).state_dict().items()} for one in (self.base, point))
                     if shapes == others:
                         yield key, (dividend, divisor)
