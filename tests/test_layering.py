@@ -199,11 +199,11 @@ def needs() -> dict[str, set[str]]:
 def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
     """Return the largest sets of files that all reach each other by imports."""
     reached = {file: set(targets) for file, targets in arrows.items()}
-    for middle in reached:  # Warshall's closure
+    for middle, behind in reached.items():  # Warshall's closure
         for targets in reached.values():
             if middle in targets:
-                targets.update(reached[middle])
-    found = {frozenset(other for other in reached[file] if file in reached[other]) for file in reached}
+                targets.update(behind)
+    found = {frozenset(other for other in targets if file in reached.get(other, ())) for file, targets in reached.items()}
     return [set(circle) for circle in found if circle]
 
 
