@@ -15,6 +15,7 @@ from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
+
 # These files fill the tables of operators when they are imported.
 from paramsym.read import (
     jax_products as jax_products,

@@ -22,6 +22,7 @@ from paramsym.naming import quoted
 from paramsym.program import Value
 from paramsym.program.tracing import traced
 from paramsym.program.types import ArrayType
+
 # These files fill the tables of operators when they are imported.
 from paramsym.read import (
     onnx_norms as onnx_norms,

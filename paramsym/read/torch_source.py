@@ -13,6 +13,7 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.naming import described
 from paramsym.optional import needed
 from paramsym.program.types import Kind
+
 # These files fill the tables of operators when they are imported.
 from paramsym.read import (
     torch_complex as torch_complex,
