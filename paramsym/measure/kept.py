@@ -1,4 +1,4 @@
-"""The arrays that a forward pass keeps for the backward pass; views of one storage count once."""
+"""Computes which arrays a forward pass keeps for the backward pass; views of one storage count once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activations by their names in configurations. Nearly all store nothing; two have parameters, which a count must include."""
+"""The activation of a configuration as a layer; two store parameters. The words themselves are in ``atlas.activations``."""
 
 from __future__ import annotations
 

@@ -66,12 +66,12 @@ from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded as recording_of
-from paramsym.read.torch_source import FILES
+from paramsym.read.torch_source import TorchSource
 from paramsym.read.torch_state import unsaved
 from paramsym.read.torch_watch import kind_of
 from paramsym.read.written import Writer
 
-assert FILES
+assert TorchSource.operators is TORCH  # the import of its file fills the table
 torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
 torch_recorder._MOST = 1 << 19  # loops over positions
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features

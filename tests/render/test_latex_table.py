@@ -128,3 +128,15 @@ def test_only_long_texts_are_broken() -> None:
     written = Table(("kind", "amount", "reason", "text"), tuple(rows)).to_latex()
     (columns,) = re.findall(r"begin\{tabular\}\{(.*)\}\n", written)
     assert re.sub(r">\{[^}]*\}p\{[^}]*\}", "p", columns) == "lrpp"
+
+
+def test_questions_have_space_before_them() -> None:
+    """Between the answers of two questions, but not above the first; groups of names have none."""
+    rows = (("flops", "a", 1), ("flops", "b", 2), ("macs", "a", 3), ("macs", "b", 4))
+    written = Table(("question", "model", "count"), rows).to_latex()
+    assert written.count(r"\multicolumn") == 2
+    assert written.count(r"\addlinespace \multicolumn") == written.count(r"\addlinespace") == 1
+    assert written.index("flops") < written.index(r"\addlinespace") < written.index("macs")
+    grouped = ps.models.Bert().table().to_latex(grouped=True)
+    assert r"\multicolumn" in grouped
+    assert r"\addlinespace" not in grouped
