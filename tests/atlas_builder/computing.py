@@ -268,7 +268,8 @@ class Class:
             if values.get(key) is None and key not in self.given and dividend and divisor and not {key, dividend, divisor} & self.fixed:
                 point = {**self.base, key: _quotient({**values, **self.base}, dividend, divisor)}
                 with suppress(RefusedError, ConfigError):
-                    self.letters(point)
+                    if name_of(key) not in self.letters(point).names:
+                        continue  # no tensor depends on it
                     shapes, others = ({name: one.shape for name, one in self.made(one).state_dict().items()} for one in (self.base, point))
                     if shapes == others:
                         yield key, (dividend, divisor)
@@ -782,7 +783,12 @@ class Finder:
             number = of.defaults.get(key)
             if type(number) is not int or number < 1 or "whole" not in domain or _DEPTH.search(key):
                 continue
-            if name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read and self.resizes(base, recording, key, number):
+            if (
+                name_of(key) not in base
+                and key not in lists
+                and key.rpartition(".")[2] in read
+                and self.resizes(base, recording, key, number)
+            ):
                 found.append(name_of(key))
         return found
 
@@ -1432,7 +1438,9 @@ def classes_in(model_type: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
-    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between them; others stay")
+    parser.add_argument(
+        "--classes", default="", help="only classes whose name has one of these words, with commas between them; others stay"
+    )
     parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
