@@ -323,8 +323,8 @@ def computes(model_type: str, architecture: str) -> bool:
 def classes_that_compute(model_type: str) -> list[str]:
     """Return the classes of a type whose computation is recorded.
 
-    >>> classes_that_compute("olmo3"), classes_that_compute("led")
-    (['Olmo3ForCausalLM'], [])
+    >>> classes_that_compute("apertus"), classes_that_compute("led")
+    (['ApertusForCausalLM'], [])
     """
     return list(_classes_of(model_type))
 

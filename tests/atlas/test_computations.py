@@ -73,11 +73,11 @@ def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str
 
 
 def test_another_class_of_the_type_computes() -> None:
-    """OLMo 3 was recorded with its head, and not without it."""
+    """Apertus was recorded with its head, and not without it."""
     with pytest.raises(
-        NotYetError, match=r"known what Olmo3ForCausalLM of this type computes: write ps.load\('olmo3', 'Olmo3ForCausalLM'\)"
+        NotYetError, match=r"known what ApertusForCausalLM of this type computes: write ps.load\('apertus', 'ApertusForCausalLM'\)"
     ):
-        ps.flops(ps.load("olmo3"), (1, 8))
+        ps.flops(ps.load("apertus"), (1, 8))
 
 
 def test_letters_that_must_be_numbers() -> None:
