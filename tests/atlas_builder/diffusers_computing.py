@@ -20,6 +20,7 @@ from atlas_builder.inputs import Inputs
 from atlas_builder.networks import NetworkFinder, kept, known, told
 from atlas_builder.rates import rated
 from atlas_builder.reference import RefusedError
+from sympy import floor
 
 from paramsym.atlas.computing import formed, path_of
 from paramsym.atlas.diffusers import diffusers_type
@@ -47,6 +48,12 @@ class DiffusersFinder(NetworkFinder):
                 if other is not None and alike(recording, other) and equal(recording, other):
                     del found[key]
         return found
+
+    def told(self, letters: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield where a table of positions is cut for a picture, in its middle."""
+        for side in (letters[name] for name in ("rows", "columns") if name in letters and "pos_embed_max_size" in letters):
+            before = floor((letters["pos_embed_max_size"] - side) / 2)
+            yield from (before, before + side)
 
     def solved(self, base: Any, numbers: Any, recordings: Any, lines: Any) -> Any:
         """Return the laws, and keep the points."""

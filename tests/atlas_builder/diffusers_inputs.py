@@ -48,13 +48,15 @@ ARGUMENTS: Mapping[str, tuple[Axes, ...]] = {
 
 Own = Mapping[str, tuple[Axes, ...] | None]
 _IDS_OF_4: Own = {"img_ids": (("S", 4),), "txt_ids": (("T", 4),)}
-_NO_TEXT: Own = {"encoder_hidden_states": None}
+_OWN_SIZE: Own = {"hidden_states": (("B", _CHANNELS, "sample_size", "sample_size"),)}
+"""A picture of the size for which positions are stored: those of other sizes are computed by other operators."""
 CLASSES: Mapping[str, Own] = {
     "AudioLDM2UNet2DConditionModel": {"encoder_hidden_states": (("B", "T", "cross_attention_dim"),)},
     "CLIPImageProjection": {"x": (("B", "hidden_size"),)},
-    "DiTTransformer2DModel": {"class_labels": (("B",),)},
+    "DiTTransformer2DModel": {**_OWN_SIZE, "class_labels": (("B",),)},
     "Flux2Transformer2DModel": _IDS_OF_4,
     "MMAudioVocoder": {"mel": (("B", "num_mel_bins", "samples"),)},
+    "PixArtTransformer2DModel": _OWN_SIZE,
     "PriorTransformer": {
         "hidden_states": (("B", "embedding_dim"),),
         "proj_embedding": (("B", "embedding_dim"),),
