@@ -7,6 +7,7 @@ of published configurations.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -25,12 +26,17 @@ from sympy import floor
 from paramsym.atlas.computing import formed, path_of
 from paramsym.atlas.diffusers import diffusers_type
 from paramsym.atlas.files import DIFFUSERS, diffusers_index, record_of
+from paramsym.errors import ConfigError
 from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
 
 _SEVERAL = "layers of several kinds"
+_OF_BLOCKS = re.compile(r"(channels|mult|layers|blocks|block|head_dim|heads)_\d+$|layers_per_(down_|up_)?block$")
+"""Keys of single blocks, which keep their numbers: equal and different ones have other operators, and published networks few of them."""
 INERT = {"sample_size"}
 """Keys of which one other value is tried: most classes read them only to divide a large picture."""
+_MORE = 1 / 16
+"""What is added to a rate, or to a number such as the epsilon of a norm."""
 _ERRORS = 8
 """How often another search is tried."""
 
@@ -41,11 +47,12 @@ class DiffusersFinder(NetworkFinder):
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:  # type: ignore[override]
         """Return all keys that are no letters, without those that change nothing."""
         found = super().held(base, recording, known)
-        for key in INERT & found.keys():
+        for key in [key for key, (value,) in found.items() if key in INERT or type(value) is float]:
             value = found[key][0]
+            other = 2 * value if type(value) is int else value + _MORE if type(value) is float else None
             with suppress(RefusedError):
-                other = self.shaped(self.of.at(base, {key: 2 * value})) if type(value) is int else None
-                if other is not None and alike(recording, other) and equal(recording, other):
+                seen = None if other is None else self.shaped(self.of.at(base, {key: other}))
+                if seen is not None and alike(recording, seen) and equal(recording, seen):
                     del found[key]
         return found
 
@@ -89,8 +96,10 @@ def points(model_type: str) -> Iterator[Point]:
         seen.append({})
         yield {}
     for config in _published(model_type):
-        point = reference.changed(config)
-        if point not in seen:
+        point = None
+        with suppress(ConfigError):  # an outdated key
+            point = reference.changed(config)
+        if point is not None and point not in seen:
             seen.append(point)
             yield point
 
@@ -133,7 +142,8 @@ def written(model_type: str) -> Iterator[str]:
     """Write the forms of a record one by one; yield what is said of each."""
     (named,) = record_of(model_type)["classes"]
     entry: dict[str, Any] = {}
-    asked: list[tuple[Point, type[Class], frozenset[str]]] = [(given, Class, frozenset()) for given in points(model_type)]
+    of_blocks = frozenset(filter(_OF_BLOCKS.search, record_of(model_type)["classes"][named]["keys"]))
+    asked: list[tuple[Point, type[Class], frozenset[str]]] = [(given, Class, of_blocks) for given in points(model_type)]
     values = DiffusersReference(model_type).resolved
     while asked:
         (given, kind, fixed), began = asked.pop(0), time.process_time()
