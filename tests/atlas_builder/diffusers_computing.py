@@ -138,30 +138,30 @@ def form(model_type: str, given: Point, kind: type[Class], fixed: frozenset[str]
     raise AssertionError
 
 
-def written(model_type: str) -> Iterator[str]:
-    """Write the forms of a record one by one; yield what is said of each."""
+def written(model_type: str, entry: dict[str, Any]) -> Iterator[str]:
+    """Write the forms of a record one by one, beside those that there are; yield what is said of each."""
     (named,) = record_of(model_type)["classes"]
-    entry: dict[str, Any] = {}
     of_blocks = frozenset(filter(_OF_BLOCKS.search, record_of(model_type)["classes"][named]["keys"]))
     asked: list[tuple[Point, type[Class], frozenset[str]]] = [(given, Class, of_blocks) for given in points(model_type)]
     values = DiffusersReference(model_type).resolved
     while asked:
         (given, kind, fixed), began = asked.pop(0), time.process_time()
-        if entry and kind is Class and any(formed(entry["inputs"], one).fits(values(given)) for one in entry["forms"]):
+        fitting = [one for one in entry.get("forms", ()) if formed(entry["inputs"], one).fits(values(given))]
+        if fitting and kind is Class:
+            asked = [(given, Single, fixed), *asked] if all(one["above"].get("B") == 1 for one in fitting) else asked
             continue
         try:
             found, fixed = form(model_type, given, kind, fixed)
         except Exception as error:  # noqa: BLE001 - one configuration that fails does not end the others
             yield f"{given} {time.process_time() - began:.0f} s: {type(error).__name__}: {str(error)[:300]}"
             continue
-        entry = entry or {"inputs": found["inputs"], "forms": []}
+        entry.setdefault("inputs", found["inputs"])
         if entry["inputs"] == found["inputs"]:
             del found["inputs"]
-        entry["forms"].append(found)
+        entry.setdefault("forms", []).append(found)
         kept(model_type, {named: entry})
         yield f"{given} {time.process_time() - began:.0f} s: {told(found, found.get('inputs', entry['inputs']))}"
-        if found["above"].get("B") == 1:
-            asked.insert(0, (given, Single, fixed))
+        asked = [(given, Class, fixed), *asked] if kind is Class else asked
     if entry:
         yield from trained(model_type)
 
@@ -177,6 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+", help="classes, with a label after a colon for one of several records, or all")
     parser.add_argument("--new", action="store_true", help="only records without a computation")
+    parser.add_argument("--more", action="store_true", help="keep the forms that there are")
     parser.add_argument("--again", action="store_true", help="only see again what training keeps, and whether a run agrees")
     chosen = parser.parse_args()
     names = [*diffusers_index()["classes"]] if chosen.names == ["all"] else chosen.names
@@ -184,7 +185,8 @@ def main() -> None:
         there = path_of(model_type).is_file()
         if (chosen.new and there) or (chosen.again and not there):
             continue
-        for said in trained(model_type) if chosen.again else written(model_type):
+        (entry,) = known(model_type).values() if chosen.more and there else ({},)
+        for said in trained(model_type) if chosen.again else written(model_type, entry):
             print(f"{model_type} {said}", flush=True)
 
 
