@@ -17,8 +17,10 @@ a line. Each entry of a list is a key of its own in a record: ``block_out_channe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeGuard
 
+from paramsym.atlas.computing import path_of
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import DIFFUSERS, diffusers_index
 from paramsym.atlas.record import RecordError
@@ -85,6 +87,17 @@ def _not_verified(name: str, of_class: Mapping[str, Any], given: Mapping[str, An
             return f"{key} of {name} has {length} entries; verified are {' or '.join(map(str, verified))}."
     sizes = ", ".join(f"{key} {length}" for key, length in lengths.items())
     return f"the lists of {name} have these lengths: {sizes}; they were not verified together."
+
+
+@cache
+def computed_by_diffusers() -> tuple[str, ...]:
+    """Return the records of diffusers of which it is known what the class computes, sorted.
+
+    >>> "diffusers/FluxTransformer2DModel" in computed_by_diffusers()
+    True
+    """
+    records = (f"{DIFFUSERS}{name}/{label}".rstrip("/") for name, one in diffusers_index()["classes"].items() for label in one["lengths"])
+    return tuple(sorted(one for one in records if path_of(one).is_file()))
 
 
 def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:

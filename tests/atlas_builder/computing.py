@@ -1175,6 +1175,9 @@ class Finder:
                     for inner in (size, *size.atoms(floor, per)) if isinstance(size, Expr) else ():
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)
+        for size in self.told(letters | symbols):
+            with suppress(ParamsymError, KeyError):
+                laws.learn(laws.at(size), size)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), exact=exact, shown=partial(shown_as, of.layer))
         shapes = [tuple(axis if isinstance(axis, int) else size_of(axis, symbols) for axis in axes) for axes in of.inputs.values()]
@@ -1188,6 +1191,11 @@ class Finder:
             changing = [name for name, line in lines.items() if any(at.get(repr(one)) != at.get(repr(base)) for one in line)]
             changing = [name for name in changing if name not in of.letters_of_inputs and not _DEPTH.search(name)]
             raise NumberError(f"{type(error).__name__}: {str(error)[:300]}", changing) from None
+
+    def told(self, letters: Mapping[str, Any]) -> Iterator[Expr]:
+        """Yield sizes that may be in a pass, and that the search does not find; none here."""
+        del letters
+        return iter(())
 
     def cache(
         self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]], layers: Sequence[Mapping[str, Any]]
@@ -1473,7 +1481,7 @@ def _number_at(laws: Laws, size: Any, point: Mapping[str, int]) -> int:
 
 def _within(line: Line, most: Mapping[str, int]) -> Line:
     """Return keys or values with the positions that their layer keeps; of copies, those of the first one."""
-    limit = limit_at((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), most)
+    limit = limit_at((one if isinstance(one, str) else one.name(int(str(one.start))) for one in line.path), most) if most else None
     batch, positions, *rest = line.factors
     return line.but(factors=(batch, limit, *rest)) if limit is not None and isinstance(positions, int) and positions > limit else line
 

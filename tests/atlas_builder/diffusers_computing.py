@@ -7,6 +7,7 @@ of published configurations.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -20,16 +21,22 @@ from atlas_builder.inputs import Inputs
 from atlas_builder.networks import NetworkFinder, kept, known, told
 from atlas_builder.rates import rated
 from atlas_builder.reference import RefusedError
+from sympy import floor
 
 from paramsym.atlas.computing import formed, path_of
 from paramsym.atlas.diffusers import diffusers_type
 from paramsym.atlas.files import DIFFUSERS, diffusers_index, record_of
+from paramsym.errors import ConfigError
 from paramsym.read.merging import alike
 from paramsym.read.recording import Recording
 
 _SEVERAL = "layers of several kinds"
+_OF_BLOCKS = re.compile(r"(channels|mult|layers|blocks|block|head_dim|heads)_\d+$|layers_per_(down_|up_)?block$")
+"""Keys of single blocks, which keep their numbers: equal and different ones have other operators, and published networks few of them."""
 INERT = {"sample_size"}
 """Keys of which one other value is tried: most classes read them only to divide a large picture."""
+_MORE = 1 / 16
+"""What is added to a rate, or to a number such as the epsilon of a norm."""
 _ERRORS = 8
 """How often another search is tried."""
 
@@ -40,13 +47,20 @@ class DiffusersFinder(NetworkFinder):
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:  # type: ignore[override]
         """Return all keys that are no letters, without those that change nothing."""
         found = super().held(base, recording, known)
-        for key in INERT & found.keys():
+        for key in [key for key, (value,) in found.items() if key in INERT or type(value) is float]:
             value = found[key][0]
+            other = 2 * value if type(value) is int else value + _MORE if type(value) is float else None
             with suppress(RefusedError):
-                other = self.shaped(self.of.at(base, {key: 2 * value})) if type(value) is int else None
-                if other is not None and alike(recording, other) and equal(recording, other):
+                seen = None if other is None else self.shaped(self.of.at(base, {key: other}))
+                if seen is not None and alike(recording, seen) and equal(recording, seen):
                     del found[key]
         return found
+
+    def told(self, letters: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield where a table of positions is cut for a picture, in its middle."""
+        for side in (letters[name] for name in ("rows", "columns") if name in letters and "pos_embed_max_size" in letters):
+            before = floor((letters["pos_embed_max_size"] - side) / 2)
+            yield from (before, before + side)
 
     def solved(self, base: Any, numbers: Any, recordings: Any, lines: Any) -> Any:
         """Return the laws, and keep the points."""
@@ -82,8 +96,10 @@ def points(model_type: str) -> Iterator[Point]:
         seen.append({})
         yield {}
     for config in _published(model_type):
-        point = reference.changed(config)
-        if point not in seen:
+        point = None
+        with suppress(ConfigError):  # an outdated key
+            point = reference.changed(config)
+        if point is not None and point not in seen:
             seen.append(point)
             yield point
 
@@ -122,29 +138,30 @@ def form(model_type: str, given: Point, kind: type[Class], fixed: frozenset[str]
     raise AssertionError
 
 
-def written(model_type: str) -> Iterator[str]:
-    """Write the forms of a record one by one; yield what is said of each."""
+def written(model_type: str, entry: dict[str, Any]) -> Iterator[str]:
+    """Write the forms of a record one by one, beside those that there are; yield what is said of each."""
     (named,) = record_of(model_type)["classes"]
-    entry: dict[str, Any] = {}
-    asked: list[tuple[Point, type[Class], frozenset[str]]] = [(given, Class, frozenset()) for given in points(model_type)]
+    of_blocks = frozenset(filter(_OF_BLOCKS.search, record_of(model_type)["classes"][named]["keys"]))
+    asked: list[tuple[Point, type[Class], frozenset[str]]] = [(given, Class, of_blocks) for given in points(model_type)]
     values = DiffusersReference(model_type).resolved
     while asked:
         (given, kind, fixed), began = asked.pop(0), time.process_time()
-        if entry and kind is Class and any(formed(entry["inputs"], one).fits(values(given)) for one in entry["forms"]):
+        fitting = [one for one in entry.get("forms", ()) if formed(entry["inputs"], one).fits(values(given))]
+        if fitting and kind is Class:
+            asked = [(given, Single, fixed), *asked] if all(one["above"].get("B") == 1 for one in fitting) else asked
             continue
         try:
             found, fixed = form(model_type, given, kind, fixed)
         except Exception as error:  # noqa: BLE001 - one configuration that fails does not end the others
             yield f"{given} {time.process_time() - began:.0f} s: {type(error).__name__}: {str(error)[:300]}"
             continue
-        entry = entry or {"inputs": found["inputs"], "forms": []}
+        entry.setdefault("inputs", found["inputs"])
         if entry["inputs"] == found["inputs"]:
             del found["inputs"]
-        entry["forms"].append(found)
+        entry.setdefault("forms", []).append(found)
         kept(model_type, {named: entry})
         yield f"{given} {time.process_time() - began:.0f} s: {told(found, found.get('inputs', entry['inputs']))}"
-        if found["above"].get("B") == 1:
-            asked.insert(0, (given, Single, fixed))
+        asked = [(given, Class, fixed), *asked] if kind is Class else asked
     if entry:
         yield from trained(model_type)
 
@@ -160,6 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+", help="classes, with a label after a colon for one of several records, or all")
     parser.add_argument("--new", action="store_true", help="only records without a computation")
+    parser.add_argument("--more", action="store_true", help="keep the forms that there are")
     parser.add_argument("--again", action="store_true", help="only see again what training keeps, and whether a run agrees")
     chosen = parser.parse_args()
     names = [*diffusers_index()["classes"]] if chosen.names == ["all"] else chosen.names
@@ -167,7 +185,8 @@ def main() -> None:
         there = path_of(model_type).is_file()
         if (chosen.new and there) or (chosen.again and not there):
             continue
-        for said in trained(model_type) if chosen.again else written(model_type):
+        (entry,) = known(model_type).values() if chosen.more and there else ({},)
+        for said in trained(model_type) if chosen.again else written(model_type, entry):
             print(f"{model_type} {said}", flush=True)
 
 

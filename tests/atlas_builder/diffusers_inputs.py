@@ -48,13 +48,24 @@ ARGUMENTS: Mapping[str, tuple[Axes, ...]] = {
 
 Own = Mapping[str, tuple[Axes, ...] | None]
 _IDS_OF_4: Own = {"img_ids": (("S", 4),), "txt_ids": (("T", 4),)}
-_NO_TEXT: Own = {"encoder_hidden_states": None}
+_OWN_SIZE: Own = {"hidden_states": (("B", _CHANNELS, "sample_size", "sample_size"),)}
+"""A picture of the size for which positions are stored: those of other sizes are computed by other operators."""
 CLASSES: Mapping[str, Own] = {
     "AudioLDM2UNet2DConditionModel": {"encoder_hidden_states": (("B", "T", "cross_attention_dim"),)},
     "CLIPImageProjection": {"x": (("B", "hidden_size"),)},
-    "DiTTransformer2DModel": {"class_labels": (("B",),)},
+    "ChromaTransformer2DModel": {"encoder_hidden_states": (("B", "T", "joint_attention_dim"),)},
+    "CogVideoXTransformer3DModel": {
+        "hidden_states": (("B", 13, "in_channels", "sample_height", "sample_width"),),
+        "encoder_hidden_states": (("B", "max_text_seq_length", "text_embed_dim"),),
+    },
+    "DiTTransformer2DModel": {**_OWN_SIZE, "class_labels": (("B",),)},
     "Flux2Transformer2DModel": _IDS_OF_4,
     "MMAudioVocoder": {"mel": (("B", "num_mel_bins", "samples"),)},
+    "PixArtTransformer2DModel": {
+        **_OWN_SIZE,
+        "added_cond_kwargs.resolution": (("B", 2),),
+        "added_cond_kwargs.aspect_ratio": (("B", 1),),
+    },
     "PriorTransformer": {
         "hidden_states": (("B", "embedding_dim"),),
         "proj_embedding": (("B", "embedding_dim"),),
@@ -74,21 +85,18 @@ CLASSES: Mapping[str, Own] = {
     },
 }
 """The arguments of single classes beside these, or in place of these; None leaves one out."""
-TEXT_TIME: Inputs = {
-    "added_cond_kwargs.text_embeds": ("B", 1280),
-    "added_cond_kwargs.time_ids": ("B", 6),
-}
-WHOLE = frozenset({"class_labels", "input_ids", "encoder_attention_mask", "encoder_hidden_states_mask"})
-"""Arguments that are whole numbers."""
+_TEXT_TIME: Own = {"added_cond_kwargs.text_embeds": (("B", 1280),), "added_cond_kwargs.time_ids": (("B", 6),)}
+"""Beside the text, as SDXL has it."""
 
 
 def candidates(name: str, forward: Any, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Inputs]:
     """Yield inputs that a class may take; ``numbers`` are the letters of its record by name, ``resolved`` the values of its keys."""
-    own = CLASSES.get(name, {})
+    own = {**CLASSES.get(name, {}), **(_TEXT_TIME if resolved.get("addition_embed_type") == "text_time" else {})}
     known = {**ARGUMENTS, **own}
     if not resolved.get("guidance_embeds") and "guidance" not in own:
         known["guidance"] = None
-    parameters = [one for one in inspect.signature(inspect.unwrap(forward)).parameters if known.get(one)]
+    taken = inspect.signature(inspect.unwrap(forward)).parameters
+    parameters = [key for one in taken for key in known if key.partition(".")[0] == one and known[key]]
     unit = unit_of(resolved)
     sides = {side: f"{unit}*{side}" for side in ("rows", "columns") if unit > 1}
     for chosen in product(*(known[one] or () for one in parameters)):

@@ -69,6 +69,8 @@ FLOATS = (
     "pooled_text_emb",
     "micro_conds",
     "added_cond_kwargs.text_embeds",
+    "added_cond_kwargs.resolution",
+    "added_cond_kwargs.aspect_ratio",
     "added_cond_kwargs.time_ids",
 )
 _TEXTS: Inputs = {"input_ids": ("B", "S"), "qformer_input_ids": ("B", "T"), "decoder_input_ids": ("B", "T")}
