@@ -57,9 +57,10 @@ def table(source: Table, width: int) -> str:
     foot = [[_cell(value, source.letters) for value in source.footer]] if source.footer else []
     right = [bool(source.rows) and all(isinstance(row[i], int | None) for row in source.rows) for i in range(len(heads))]
     columns = [[row[i] for row in (heads, *body, *foot)] for i in range(len(heads))]
-    fine = len(heads) <= _MOST_WIDE and sum(map(_least, columns)) + _GAP * (len(heads) - 1) > width
+    room = width - _GAP * (len(heads) - 1)
+    fine = len(heads) <= _MOST_WIDE and sum(_least(one, fine=True) for one in columns) <= room < sum(map(_least, columns))
     widths = _shared_out(columns, width, fine=fine)
-    if sum(widths) + _GAP * (len(heads) - 1) > width and len(heads) > _MOST_WIDE:
+    if sum(widths) > room and len(heads) > _MOST_WIDE:
         return "\n".join([_paragraphs(source.caption, heads, [*body, *foot], width), *notes(source, width)])
 
     def line(row: list[str]) -> str:
@@ -97,13 +98,13 @@ def _cell(value: Cell, letters: Letters) -> str:
 
 
 _BREAKS = r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])|(?<=\))(?=\*)|(?<=[\w)]\*)(?=floor|\w{10})"
-_FINE = rf"{_BREAKS}|(?<=\w_)(?=[^\W_])|(?<=[^*]\*)(?=[^*])|(?<=[\d}}],)(?=[\d.])"
+_FINE = rf"{_BREAKS}|(?<=[^\W_]_)(?=[^\W_])|(?<=[^*]\*)(?=[^*])|(?<=,)(?=\d*\.\.)"
 
 
 def _pieces(text: str, *, fine: bool = False) -> list[str]:
     """Split where a line may be broken: at spaces, after the dots between the steps of a path, around the long factors of a product.
 
-    If ``fine``, also inside a name, between all factors, and inside a list of numbers.
+    If ``fine``, also inside a name, between all factors, and inside a list of numbered copies.
     """
     return [piece for piece in re.split(_FINE if fine else _BREAKS, text) if piece]
 
