@@ -241,10 +241,10 @@ class Forward(Layer):
         for key, (dividend, divisor) in found.quotients.items():
             if self._settled.get(key) is None:
                 size, parts = by_name[name_of(dividend)], by_name[name_of(divisor)]
-                by_name[name_of(key)] = per(size, parts) if self._is_exact(found, key) else size // parts
+                by_name[name_of(key)] = canonical(per(size, parts) if self._is_exact(found, key) else size // parts)
         for width, heads, each in found.products:
             if not all(isinstance(by_name[one], int) for one in (width, heads)):  # tensors have the width's letter
-                by_name[each] = per(by_name[width], by_name[heads])
+                by_name[each] = canonical(per(by_name[width], by_name[heads]))
         for one in found.rotated:
             by_name[one.letter] = one.size(self._settled, by_name, self._whole(found))
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from paramsym.algebra.size import Count, per
+from paramsym.algebra.size import Count, canonical, per
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.turns import PARAMETERS, SCALING, SHARE, Turns
 from paramsym.atlas.values import Value
@@ -71,7 +71,7 @@ class Rotated:
         first, *by = self.width
         whole, width = numbers[first], sizes[first]
         for one in by:
-            width = per(width, sizes[one]) if whole % numbers[one] == 0 else width // sizes[one]
+            width = canonical(per(width, sizes[one]) if whole % numbers[one] == 0 else width // sizes[one])
             whole //= numbers[one]
         if isinstance(width, int):
             return int(width * share)
