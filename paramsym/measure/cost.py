@@ -255,8 +255,9 @@ class Cost(Printed):
         return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:
-        hint = "\nFor inputs that are multiples of what the network divides them by, .without_floors() has a polynomial."
-        return self._caption + (hint if self._steps else "")
+        steps = sorted((str(letter), step) for letter, step in self._steps.items())
+        multiples = " and ".join(f"{letter} = {step}*{letter}_{step}" for letter, step in steps)
+        return self._caption + (f"\nThe network divides its inputs: with {multiples}, .without_floors() has a polynomial." if steps else "")
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
