@@ -38,7 +38,7 @@ def python(root: Layer) -> str:
     recorded = getattr(root, "model_type", "")
     if recorded:
         try:
-            return f"ps.load({recorded!r})" if load(recorded) == root else ""
+            return f"ps.load({recorded!r})" if load(recorded).origin[0] == root else ""
         except ParamsymError:
             return ""
     try:

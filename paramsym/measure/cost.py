@@ -255,10 +255,14 @@ class Cost(Printed):
         return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:
-        hint = "\nFor inputs that are multiples of what the network divides them by, .without_floors() has a polynomial."
+        steps = sorted((str(letter), step) for letter, step in self._steps.items())
+        multiples = " and ".join(f"{letter} = {step}*{letter}_{step}" for letter, step in steps)
+        hint = f"
+The network divides its inputs: with {multiples}, .without_floors() has a polynomial." if steps else ""
         where = self.layer.computed_where if self.symbols else ""
-        limits = f"\nFor {where}; with numbers for all letters, other sizes are answered, too." if where else ""
-        return self._caption + (hint if self._steps else "") + limits
+        limits = f"
+For {where}; with numbers for all letters, other sizes are answered, too." if where else ""
+        return self._caption + hint + limits
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

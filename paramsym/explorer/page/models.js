@@ -84,11 +84,11 @@ explorer.usual = (model, letter) => {
   return single ? 2n : first;
 };
 
-const POSITIONS = { S: 512n, S_d: 128n };
+const POSITIONS = { S: 512n, S_d: 128n }, SIDES = ["W", "height", "width"];
 const started = (model, letter) => {
   if (letter in POSITIONS) return POSITIONS[letter];
-  if (letter === "W") {
-    const factor = /(\d+)\*W/.exec(model.variant.shapes);
+  if (SIDES.includes(letter)) {
+    const factor = new RegExp(`(\\d+)\\*${letter}`).exec(model.variant.shapes);
     return factor ? 224n / BigInt(factor[1]) : /input_values/.test(model.variant.shapes) ? 16000n : 224n;
   }
   return 1n;
