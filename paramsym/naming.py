@@ -37,7 +37,7 @@ def meant(typed: str, names: Iterable[str]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def described(value: object, limit: int = 80) -> str:
+def described(value: object) -> str:
     """Describe an unexpected value in one line, with its type; for a module of a framework, with the function that reads it.
 
     >>> described([1, 2])
@@ -47,7 +47,7 @@ def described(value: object, limit: int = 80) -> str:
     for base, words in _MODULES.items():
         if base in bases:
             return f"{words} ({kind}; ps.from_module reads it)"
-    return f"{quoted(value, limit)} ({kind})"
+    return f"{quoted(value)} ({kind})"
 
 
 def quoted(value: object, limit: int = 80) -> str:

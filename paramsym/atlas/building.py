@@ -53,9 +53,9 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> tuple[Layer
     return Block(timm_model=letters).at(sizes), unknown, known
 
 
-def type_of(config: Mapping[str, Any], architecture: str | None = None) -> str:
+def type_of(config: Mapping[str, Any]) -> str:
     """Return the type of the record for a configuration of diffusers, timm or transformers."""
-    return _types_of(config, architecture)[0]
+    return _types_of(config, None)[0]
 
 
 def _types_of(config: Mapping[str, Any], architecture: str | None) -> list[str]:
@@ -67,7 +67,7 @@ def _types_of(config: Mapping[str, Any], architecture: str | None) -> list[str]:
 
 
 def _with_inner(config: Mapping[str, Any]) -> list[str]:
-    """Return the records that may read a configuration: for the types inside it, of the type itself, of its published configurations.
+    """Return the records to try, in order: that for this combination of inner types, the type's own, those of published configurations.
 
     >>> _with_inner({"model_type": "llava_next", "text_config": {"model_type": "mistral"}})
     ['llava_next+text_config=mistral', 'llava_next']

@@ -55,7 +55,7 @@ class Turns:
         return rope if rope is not None and usual is not None and rope.amplitude == usual.amplitude else None
 
     def _given(self, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the settings of these layers; None if the reference was not seen to read them so."""
+        """Return the settings of these layers; None if it was not verified that the reference reads them so."""
         share = given.get(SHARE, self.settings.get(SHARE))
         stated = given.get(SCALING) or given.get(PARAMETERS)
         if not stated:

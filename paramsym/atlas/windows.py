@@ -25,7 +25,7 @@ class Window:
     beyond: bool
 
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether inputs have such a length; a length in letters is short."""
+        """Whether the length of the inputs is on this side of the window; a length in letters counts as within it."""
         window: Any = values.get(self.key, self.default)
         length = numbers.get(self.length)
         long = isinstance(window, int) and length is not None and length > window // self.divisor + self.more

@@ -38,7 +38,7 @@ def of_model(model: Layer) -> Data:
 
 
 def in_letters(subject: Any) -> Any:
-    """Return a layer or a cost in letters if all its sizes were put in, otherwise with the sizes that were."""
+    """Return a layer or a cost in letters if every size is given, otherwise with the given sizes put in."""
     return subject if subject.polynomial.free_symbols else subject.origin[0]
 
 

@@ -145,7 +145,7 @@ class Law:
                     yield from generator.other.names()
 
     def atoms(self) -> Iterator[Atom]:
-        """Yield the outermost steps in it."""
+        """Yield the outermost steps of the law."""
         for _, monomial in self.terms:
             yield from (generator for generator, _ in monomial if isinstance(generator, Atom))
 

@@ -257,11 +257,9 @@ class Cost(Printed):
     def __str__(self) -> str:
         steps = sorted((str(letter), step) for letter, step in self._steps.items())
         multiples = " and ".join(f"{letter} = {step}*{letter}_{step}" for letter, step in steps)
-        hint = f"
-The network divides its inputs: with {multiples}, .without_floors() has a polynomial." if steps else ""
+        hint = f"\nThe network divides its inputs: with {multiples}, .without_floors() has a polynomial." if steps else ""
         where = self.layer.computed_where if self.symbols else ""
-        limits = f"
-For {where}; with numbers for all letters, other sizes are answered, too." if where else ""
+        limits = f"\nFor {where}; with numbers for all letters, other sizes are answered, too." if where else ""
         return self._caption + hint + limits
 
     def _repr_latex_(self) -> str:

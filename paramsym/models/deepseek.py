@@ -189,7 +189,7 @@ class Deepseek(Decoder):
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Limit the dense layers to the number of layers, as in the reference; read the frequencies for the rotated part of a head."""
-    check_length(arguments, sizes, "layer_types")
+    check_length(arguments, sizes)
     if sizes[DENSE] > sizes[L]:
         arguments["first_k_dense_replace"] = L
         del sizes[DENSE]

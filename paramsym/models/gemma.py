@@ -197,7 +197,7 @@ class RopesByKind(Key):
 
 def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: int) -> tuple[str, ...]:
     """Return the alternating kinds of layers: from their list, or from the pattern of one full layer in p."""
-    listed, layers = check_length(arguments, sizes, "layer_types"), sizes[L]
+    listed, layers = check_length(arguments, sizes), sizes[L]
     if listed is None:
         if pattern > layers:
             return ("sliding_attention",) if layers else ()

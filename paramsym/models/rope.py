@@ -87,7 +87,7 @@ def rope_arguments(
     """
 
     def settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-        check_length(arguments, sizes, "layer_types")
+        check_length(arguments, sizes)
         round_heads(arguments, sizes, floors=floors)
         kind, factor = rotation(arguments, share)
         given = arguments.get("head_dim") == D
@@ -99,11 +99,11 @@ def rope_arguments(
     return settle
 
 
-def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[str, ...] | None:
-    """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` for another length."""
-    found: tuple[str, ...] | None = arguments.pop(name, None)
+def check_length(arguments: dict[str, Any], sizes: Sizes) -> tuple[str, ...] | None:
+    """Take ``layer_types``, with one entry per layer, out of the arguments; raise ``ConfigError`` for another length."""
+    found: tuple[str, ...] | None = arguments.pop("layer_types", None)
     if found is not None and len(found) != sizes[L]:
-        raise ConfigError(f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer.")
+        raise ConfigError(f"layer_types has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer.")
     return found
 
 

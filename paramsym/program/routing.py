@@ -127,7 +127,7 @@ How: TypeAlias = Literal["set", "add", "multiply", "maximum", "minimum"]
 
 @dataclass(frozen=True, slots=True)
 class PutAt(Operation):
-    """An array with other entries at arrays of positions: set there, or combined with the entries.
+    """An array whose entries at given positions change: new entries are set there, or combined with the old ones.
 
     With ``along``, the positions are one array with as many axes as the values, and replace their places along one axis.
     """

@@ -12,8 +12,8 @@ from paramsym.algebra.size import Count
 from paramsym.errors import NotYetError
 from paramsym.layers.activation import sloped
 from paramsym.program import Kept, Value, apply, compare, constant, drop, glu, region, still, where
-from paramsym.program.arithmetic import Combine, Name, WithNumber
-from paramsym.program.conditions import Check, Comparison, Property
+from paramsym.program.arithmetic import Combine, Comparison, Name, WithNumber
+from paramsym.program.conditions import Check, Property
 from paramsym.program.constants import noise
 from paramsym.program.conversions import cast
 from paramsym.program.losses import x_log_y

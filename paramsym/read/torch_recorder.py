@@ -183,7 +183,7 @@ class _Recorder:
         return kind_of(self.torch, tensor.dtype)
 
     def _ref(self, tensor: Any) -> Ref:
-        """Return the number of a tensor's present entries."""
+        """Return the reference to a tensor's current entries."""
         key = id(tensor)
         view = self.views.get(key)
         if view is not None and self.seen[key] != self._version(view.base):

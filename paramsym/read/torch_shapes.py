@@ -27,7 +27,7 @@ from paramsym.program import (
     unfold,
     where,
 )
-from paramsym.program.conditions import Comparison
+from paramsym.program.arithmetic import Comparison
 from paramsym.program.named_axes import Diagonal
 from paramsym.program.slices import Compact, Copies, Replace, Take
 from paramsym.program.tracing import record

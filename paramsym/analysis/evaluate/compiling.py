@@ -305,7 +305,7 @@ class _Compiler:
         return found
 
     def horner(self, terms: _Terms) -> int:
-        """Return the register of a sum of products, with the most common factor taken out: a register, or a number."""
+        """Write a sum of products by Horner's rule, the most common factor first; return the register or the number that holds it."""
         if not terms:
             return self.constant(0)
         content = gcd(*terms.values())
