@@ -38,7 +38,7 @@ def of_model(model: Layer) -> Data:
 
 
 def closed_form(model: Layer) -> Expr:
-    """Return the formula of a model: in letters if every size is given, otherwise with the given sizes put in."""
+    """Return the formula of a model: in letters if all sizes were put in, otherwise with the sizes that were."""
     return model.formula if isinstance(model.params, Integer) else model.params
 
 
