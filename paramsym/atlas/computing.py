@@ -9,6 +9,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "products": [[letter, letter, letter], ...],
         "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
+        "beside": {key: default},
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
@@ -24,7 +25,8 @@ times the other letter. ``within`` are lengths of inputs that may be at most ano
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``products`` are letters that must be
 the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
-quotient of two other keys, rounded down: the width of heads. ``needed`` are keys that must not be null, with their defaults: without a
+quotient of two other keys, rounded down: the width of heads. ``beside`` are keys of letters on which no tensor depends, with their
+defaults: the number of experts for each token. ``needed`` are keys that must not be null, with their defaults: without a
 token for padding a classifier takes one text only. ``cache`` is true if the class returns
 the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
 true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
@@ -90,6 +92,7 @@ class Computation:
     same: Mapping[str, tuple[str, int]]
     quotients: Mapping[str, tuple[str, str]]
     needed: Mapping[str, Value]
+    beside: Mapping[str, int]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
@@ -208,6 +211,9 @@ class Computation:
         for key, default in self.needed.items():
             if values.get(key, default) is None:
                 yield f"{key} is null; what the model computes is known if it is given"
+        for key in self.beside:
+            if key in values and type(values[key]) is not int:
+                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known if it is a whole number"
         for key, others in self.excluded.items():
             if key in values and values[key] in others:
                 known = " and ".join(shown(thawed(one)) for one in others)
@@ -376,6 +382,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
         quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
         needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},
+        beside={str(key): int(default) for key, default in one.get("beside", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),

@@ -663,6 +663,8 @@ class Finder:
     """Widths with the number of their heads: only heads of the width of the default are known."""
     products: list[tuple[str, str, str]] = field(default_factory=list)
     """Widths that must be the product of two other letters: the number of heads and the width of each, which is a key of its own."""
+    beside: list[str] = field(default_factory=list)
+    """The letters of keys on which no tensor depends."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
     fresh: ClassVar[int] = _FRESH
     fewest: ClassVar[int] = _FEWEST
@@ -700,9 +702,9 @@ class Finder:
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
         if of.beside:
-            more = self.beside_tensors(base, recording) if known is None else [one for one in known["base"] if one not in base]
-            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in more}
-            base |= {name: of.numbers[name] for name in more}
+            self.beside = self.beside_tensors(base, recording) if known is None else [*map(name_of, known.get("beside", ()))]
+            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in self.beside}
+            base |= {name: of.numbers[name] for name in self.beside}
         self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -764,6 +766,7 @@ class Finder:
             **({"products": [list(one) for one in self.products]} if self.products else {}),
             **({"quotients": of.quotients} if of.quotients else {}),
             **({"needed": of.needed} if of.needed else {}),
+            **({"beside": {of.keys[name]: base[name] for name in self.beside}} if self.beside else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
@@ -783,12 +786,8 @@ class Finder:
             number = of.defaults.get(key)
             if type(number) is not int or number < 1 or "whole" not in domain or _DEPTH.search(key):
                 continue
-            if (
-                name_of(key) not in base
-                and key not in lists
-                and key.rpartition(".")[2] in read
-                and self.resizes(base, recording, key, number)
-            ):
+            new = name_of(key) not in base and key not in lists and key.rpartition(".")[2] in read
+            if new and self.resizes(base, recording, key, number):
                 found.append(name_of(key))
         return found
 
@@ -1438,9 +1437,7 @@ def classes_in(model_type: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="+")
-    parser.add_argument(
-        "--classes", default="", help="only classes whose name has one of these words, with commas between them; others stay"
-    )
+    parser.add_argument("--classes", default="", help="only classes whose name has one of these words, with commas between; others stay")
     parser.add_argument("--flags", type=int, default=_FLAGS, help="how many flags have forms with other values")
     chosen = parser.parse_args()
     for model_type in chosen.types:
