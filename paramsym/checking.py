@@ -116,7 +116,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
 
 @dataclass(frozen=True)
 class _Compared:
-    """One model against the files, after names were respelt."""
+    """The comparison of one model with the files, after names were respelt."""
 
     model: Layer
     stored: Stored

@@ -92,7 +92,7 @@ def short(value: object, limit: int = 120) -> str:
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:
     """Return the names that are the typed text, begin with it or contain it, then those with a similar spelling.
 
-    Capitals do not matter, nor what stands between letters and digits.
+    Capitals, and signs between letters and digits, do not matter.
 
     >>> nearest("BERT base", ["gpt2", "bert-large-uncased", "bert-base-uncased"])
     ['bert-base-uncased']

@@ -18,16 +18,18 @@ from amount import cases, tries
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
+from paramsym.algebra.letters import LETTER_SETS
 from paramsym.analysis import export
 from paramsym.analysis.explain import explaining
 from paramsym.atlas.files import record_of
 from paramsym.cli import main
-from paramsym.cli.arguments import LANGUAGES, STYLES
+from paramsym.cli.arguments import FORMS, LANGUAGES, LETTERS, STYLES
 from paramsym.cli.cost_options import OPTIONS, TAKES, spelled
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
 from paramsym.naming import harmless
+from paramsym.present import typeset
 from paramsym.render import layout
 from paramsym.render.table import Table
 
@@ -245,6 +247,22 @@ def test_designs_give_what_python_gives(run) -> None:  # noqa: ANN001
     assert run("latex", "gpt2").out == run("formula", "gpt2", "--format", "latex").out
 
 
+def test_latex_in_the_letters_of_a_paper(run) -> None:  # noqa: ANN001
+    """What ``to_latex`` offers in Python: letters, forms, parts, a whole document; of a cost, too."""
+    gpt2 = ps.load("gpt2").origin[0]
+    assert run("latex", "gpt2", "--letters", "megatron", "--form", "factored").out == gpt2.to_latex("factored", letters="megatron") + "\n"
+    assert run("latex", "gpt2", "--letters", "H=d,L=n", "--form", "parts", "-d", "1").out == (
+        gpt2.to_latex("parts", letters={"H": "d", "L": "n"}, depth=1) + "\n"
+    )
+    assert run("latex", "gpt2", "--form", "collected", "--by", "H").out == gpt2.to_latex("collected", by="H") + "\n"
+    assert run("latex", "bert-base-uncased", "--form", "steps").out == ps.load("bert-base-uncased").to_latex("steps") + "\n"
+    assert run("latex", "bert", "--of", "flops", "--letters", "kaplan").out == ps.flops(ps.models.Bert()).to_latex(letters="kaplan") + "\n"
+    assert run("latex", "gpt2", "--standalone").out.startswith("\\documentclass")
+    refused(run("latex", "gpt2", "--letters", "kapla"), "wanted one of bert, vaswani, kaplan")
+    table = run("table", "bert", "--depth", "1", "--format", "latex", "--letters", "vaswani").out
+    assert table == ps.models.Bert().table(1, letters="vaswani").to_latex() + "\n"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -439,6 +457,8 @@ def test_every_word_of_an_option() -> None:
     """The words that the shell takes are those of the functions, which the help cannot import."""
     assert get_args(export.Language) == LANGUAGES
     assert tuple(explaining.STYLES) == STYLES
+    assert typeset.FORMS == FORMS
+    assert tuple(one.name for one in LETTER_SETS) == LETTERS
 
 
 def test_options_of_costs(run) -> None:  # noqa: ANN001
@@ -636,15 +656,16 @@ def test_an_ascii_terminal() -> None:
 
 
 def test_narrow_and_wide(run, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
-    """The terminal's own width counts; nothing is cut where it is too narrow."""
+    """The terminal's own width counts; a name is broken if the table then fits, and nothing is cut where it is too narrow."""
     monkeypatch.setenv("COLUMNS", "200")
     assert "encoder.layer.{0..11}.attention.self.query.weight " in run("table", "bert-base-uncased").out
     for columns in ("1", "30", "55"):
         monkeypatch.setenv("COLUMNS", columns)
         words = run("table", "bert-base-uncased").out
         for name in ps.models.Bert().at("bert-base-uncased").table().rows:
-            for step in str(name[0]).split("."):
+            for step in re.split(r"[._]" if columns == "55" else r"\.", str(name[0])):
                 assert step in words
+        assert columns != "55" or max(map(len, words.splitlines())) <= 55
 
 
 @cases(0)

@@ -16,6 +16,10 @@ from amount import cases
 import paramsym as ps
 from paramsym import A, B, C, H, K, L, S, index
 from paramsym.errors import UnknownInputError
+from paramsym.explorer import questions
+from paramsym.explorer.questions import QUESTIONS, Question, choices
+
+COPIES = Path(questions.__file__).parent / "page" / "copies.js"
 
 
 def _derived() -> Any:
@@ -82,3 +86,17 @@ def test_a_page_is_written_by_its_answer() -> None:
     """A path among the arguments looks like an input: the error names the way to write the page."""
     with pytest.raises(UnknownInputError, match=r'has no input \'path\'; .*save\("page.html"\)'):
         ps.explore(ps.Dense(H, H), path="page.html")
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_the_python_that_a_page_shows_gives_its_answer(question: Question) -> None:
+    """For every choice, with the words that the page puts in."""
+    (words,) = re.findall(r"const PYTHON = \{(.*)\};", COPIES.read_text(encoding="utf-8"))
+    python = dict(re.findall(r"""(\w+): "([^"]*)\"""", words))
+    model = ps.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    for choice in choices(question):
+        call = question.call.replace("{model}", "model, (2, 3, 8)")
+        for name, word in zip(question.choices, choice, strict=True):
+            call = call.replace(f"{{{name}}}", python[word])
+        found = eval(call, {"ps": ps, "model": model})  # a call that the page shows
+        assert found.count == question.ask(model, ((2, 3, 8),), *choice).count, call

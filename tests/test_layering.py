@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 
 from amount import cases
 
@@ -195,20 +196,59 @@ def needs() -> dict[str, set[str]]:
     return found
 
 
-def circles() -> list[set[str]]:
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
     """Return the largest sets of files that all reach each other by imports."""
-    reached = needs()
-    for middle in reached:  # Warshall's closure
+    reached = {file: set(targets) for file, targets in arrows.items()}
+    for middle, behind in reached.items():  # Warshall's closure
         for targets in reached.values():
             if middle in targets:
-                targets.update(reached[middle])
-    found = {frozenset(other for other in reached[file] if file in reached[other]) for file in reached}
+                targets.update(behind)
+    found = {frozenset(other for other in targets if file in reached.get(other, ())) for file, targets in reached.items()}
     return [set(circle) for circle in found if circle]
 
 
 def test_imports_make_no_circle() -> None:
     """No file needs itself through others; the names written out of a layer know its type."""
-    assert circles() == [{"paramsym.core.layer", "paramsym.core.names"}]
+    assert circles(needs()) == [{"paramsym.core.layer", "paramsym.core.names"}]
+
+
+def test_a_circle_is_found() -> None:
+    """A long one, two beside each other, and none in a chain or a diamond."""
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"a"}, "e": {"a"}}) == [{"a", "b", "c", "d"}]
+    assert sorted(map(sorted, circles({"a": {"b"}, "b": {"a", "c"}, "c": {"d"}, "d": {"c"}}))) == [["a", "b"], ["c", "d"]]
+    assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
+
+
+def test_every_import_is_seen() -> None:
+    """On load, for types, in functions, in classes and branches; a string and a comment import nothing."""
+    code = """
+        import a.b as c
+        from d import e, f  # import none
+        "import none"
+        if TYPE_CHECKING:
+            from types import g
+        else:
+            import h
+        try:
+            import i
+        except ImportError:
+            import j
+        class K:
+            import k
+            async def method(self):
+                with one:
+                    if two:
+                        from m import n
+                def inner(): import o
+        match three:
+            case 1:
+                import p
+    """
+    seen = {(one.target, one.name, one.when) for one in _inside(ast.parse(dedent(code)), "module", "load")}
+    assert seen == {
+        *{("a.b", "", "load"), ("d", "e", "load"), ("d", "f", "load"), ("types", "g", "typing"), ("h", "", "load"), ("i", "", "load")},
+        *{("j", "", "load"), ("k", "", "load"), ("m", "n", "call"), ("o", "", "call"), ("p", "", "load")},
+    }
 
 
 BY_NAME = {

@@ -1,4 +1,4 @@
-"""The usual ways to count parameters, each as a ledger, so that their differences are terms."""
+"""``conventions(model)``: the usual ways to count its parameters, each as a ledger, so that their differences are terms."""
 
 from __future__ import annotations
 

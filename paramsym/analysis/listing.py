@@ -1,4 +1,4 @@
-"""The named conventions of costs: what each counts, its source and its known faults."""
+"""``conventions("work")`` and other topics: a list of named conventions, what each counts, its source and its known faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways to count a cost, for claims and comparisons: another convention, pass, share or format, or without some parts."""
+"""Every other way to count a given cost, tried for a claim: another convention, pass, share or format, or without some parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activations by their words in configurations, as the operators of the reference; one is put in a recording in place of another."""
+"""The words for activations in configurations, and what each computes; one is put in a recording in place of another."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ class Own(NamedTuple):
 Steps = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
+class Word(NamedTuple):
+    """The class of an activation's module in the reference, its operators there, and the functions of a program that compute it.
+
+    ``functions`` are names with settings, applied in order; None is the function with the name of the activation.
+    """
+
+    kind: str
+    operators: Steps
+    functions: tuple[tuple[Any, ...], ...] | None = None
+
+    @property
+    def stores(self) -> bool:
+        """Whether the module stores tensors."""
+        return any(isinstance(one, Own) for _, arguments in self.operators for one in arguments.values())
+
+
 def _by_tanh(exponent: float, one: float) -> Steps:
     return (
         ("mul", {"self": _X, "other": 0.5}),
@@ -38,11 +54,11 @@ def _by_tanh(exponent: float, one: float) -> Steps:
 
 _GELU = ("gelu", {"self": _X, "approximate": "none"})
 _SILU = ("silu", {"self": _X})
-WORDS: Mapping[str, tuple[str, Steps]] = {
-    "gelu": ("GELUActivation", (_GELU,)),
-    "gelu_10": ("ClippedGELUActivation", (_GELU, ("clamp", {"self": _1, "min": -10, "max": 10}))),
-    "gelu_accurate": ("AccurateGELUActivation", _by_tanh(3, 1)),
-    "gelu_fast": (
+WORDS: Mapping[str, Word] = {
+    "gelu": Word("GELUActivation", (_GELU,)),
+    "gelu_10": Word("ClippedGELUActivation", (_GELU, ("clamp", {"self": _1, "min": -10, "max": 10})), (("gelu",), ("clip", -10.0, 10.0))),
+    "gelu_accurate": Word("AccurateGELUActivation", _by_tanh(3, 1), (("gelu_tanh",),)),
+    "gelu_fast": Word(
         "FastGELUActivation",
         (
             ("mul", {"self": _X, "other": 0.5}),
@@ -55,9 +71,10 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
             ("add", {"self": _7, "other": 1.0, "alpha": 1}),
             ("mul", {"self": _1, "other": _8}),
         ),
+        (("gelu_tanh", 0.7978845608),),
     ),
-    "gelu_new": ("NewGELUActivation", _by_tanh(3.0, 1.0)),
-    "gelu_python": (
+    "gelu_new": Word("NewGELUActivation", _by_tanh(3.0, 1.0)),
+    "gelu_python": Word(
         "GELUActivation",
         (
             ("mul", {"self": _X, "other": 0.5}),
@@ -66,11 +83,12 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
             ("add", {"self": _3, "other": 1.0, "alpha": 1}),
             ("mul", {"self": _1, "other": _4}),
         ),
+        (("gelu",),),
     ),
-    "gelu_python_tanh": ("GELUTanh", _by_tanh(3.0, 1.0)),
-    "gelu_pytorch_tanh": ("GELUTanh", (("gelu", {"self": _X, "approximate": "tanh"}),)),
-    "hardswish": ("Hardswish", (("hardswish", {"self": _X}),)),
-    "laplace": (
+    "gelu_python_tanh": Word("GELUTanh", _by_tanh(3.0, 1.0), (("gelu_tanh",),)),
+    "gelu_pytorch_tanh": Word("GELUTanh", (("gelu", {"self": _X, "approximate": "tanh"}),), (("gelu_tanh",),)),
+    "hardswish": Word("Hardswish", (("hardswish", {"self": _X}),)),
+    "laplace": Word(
         "LaplaceActivation",
         (
             ("sub", {"self": _X, "other": 0.707107, "alpha": 1}),
@@ -80,29 +98,32 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
             ("mul", {"self": _4, "other": 0.5}),
         ),
     ),
-    "leaky_relu": ("LeakyReLU", (("leaky_relu", {"self": _X, "negative_slope": 0.01}),)),
-    "linear": ("LinearActivation", (("alias", {"self": _X}),)),
-    "mish": ("MishActivation", (("mish", {"self": _X}),)),
-    "prelu": (
+    "leaky_relu": Word("LeakyReLU", (("leaky_relu", {"self": _X, "negative_slope": 0.01}),)),
+    "linear": Word("LinearActivation", (("alias", {"self": _X}),), ()),
+    "mish": Word("MishActivation", (("mish", {"self": _X}),)),
+    "prelu": Word(
         "PReLU",
         (
             ("view", {"self": Own("weight"), "size": ()}),
             ("_prelu_kernel", {"self": _X, "weight": _1}),
         ),
     ),
-    "quick_gelu": (
-        "QuickGELUActivation",
-        (("mul", {"self": _X, "other": 1.702}), ("sigmoid", {"self": _1}), ("mul", {"self": _X, "other": _2})),
+    "quick_gelu": Word(
+        "QuickGELUActivation", (("mul", {"self": _X, "other": 1.702}), ("sigmoid", {"self": _1}), ("mul", {"self": _X, "other": _2}))
     ),
-    "relu": ("ReLU", (("relu", {"self": _X}),)),
-    "relu2": ("ReLUSquaredActivation", (("relu", {"self": _X}), ("pow", {"self": _1, "exponent": 2}))),
-    "relu6": ("ReLU6", (("hardtanh", {"self": _X, "min_val": 0.0, "max_val": 6.0}),)),
-    "sigmoid": ("Sigmoid", (("sigmoid", {"self": _X}),)),
-    "silu": ("SiLUActivation", (_SILU,)),
-    "sqrtsoftplus": ("SqrtSoftplusActivation", (("softplus", {"self": _X, "beta": 1, "threshold": 20}), ("sqrt", {"self": _1}))),
-    "swish": ("SiLU", (_SILU,)),
-    "tanh": ("Tanh", (("tanh", {"self": _X}),)),
-    "xielu": (
+    "relu": Word("ReLU", (("relu", {"self": _X}),)),
+    "relu2": Word("ReLUSquaredActivation", (("relu", {"self": _X}), ("pow", {"self": _1, "exponent": 2})), (("relu_squared",),)),
+    "relu6": Word("ReLU6", (("hardtanh", {"self": _X, "min_val": 0.0, "max_val": 6.0}),)),
+    "sigmoid": Word("Sigmoid", (("sigmoid", {"self": _X}),)),
+    "silu": Word("SiLUActivation", (_SILU,)),
+    "sqrtsoftplus": Word(
+        "SqrtSoftplusActivation",
+        (("softplus", {"self": _X, "beta": 1, "threshold": 20}), ("sqrt", {"self": _1})),
+        (("softplus",), ("sqrt",)),
+    ),
+    "swish": Word("SiLU", (_SILU,), (("silu",),)),
+    "tanh": Word("Tanh", (("tanh", {"self": _X}),)),
+    "xielu": Word(
         "XIELUActivation",
         (
             ("softplus", {"self": Own("alpha_p"), "beta": 1, "threshold": 20}),
@@ -123,7 +144,7 @@ WORDS: Mapping[str, tuple[str, Steps]] = {
         ),
     ),
 }
-"""The class of the module of a word in ``transformers.activations`` 5.23, and what it does.
+"""Every name that ``transformers.activations.ACT2CLS`` knows (5.23).
 
 The size of a view of a module's own tensor is one for each axis of the array that the module takes.
 """
@@ -131,7 +152,7 @@ The size of a view of a module's own tensor is one for each axis of the array th
 
 def with_activation(recording: Recording, old: str, new: str, paths: Collection[str]) -> Recording:
     """Return a recording with another activation in modules at these paths, which are without numbers."""
-    kind, free, stored = WORDS[old][0], count(recording.unused), dict(recording.stored)
+    kind, free, stored = WORDS[old].kind, count(recording.unused), dict(recording.stored)
 
     def saved(path: str, name: str) -> int:
         steps = getattr(path, "steps", None)
@@ -167,7 +188,7 @@ def _instead(called: Called, word: str, free: Iterator[int], saved: Callable[[st
     given = steps[-1].results[0]
     inside = {array.number for step in steps for array in step.results}
     (taken,) = {one for step in steps for one in refs(step.arguments)} - inside
-    kind, others = WORDS[word]
+    kind, others, _ = WORDS[word]
     numbers = [taken, *(next(free) for _ in others[1:]), given.number]
     own: dict[str, int] = {}
     single: set[int] = set()

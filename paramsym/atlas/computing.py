@@ -8,28 +8,30 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "multiples": [[letter, number, letter or null, number], ...], "within": [[letter, letter, number], ...],
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "products": [[letter, letter, letter], ...],
-        "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "needed": {key: default}, "step": true,
-        "beside": {key: default},
+        "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "rotated": [[letter, [letter, ...], key, number], ...],
+        "needed": {key: default}, "beside": {key: default}, "step": true,
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
         "turns": [[...], ...], "widths": [[...], ...], "numbers": [[...], ...], "alone": {key: value},
         "sizes": [...], "recording": {...}, "layers": [...], "cache": true, "certificate": {...}}]}}}
 
-The sizes of the inputs are keys, letters of their own (B, S), or numbers. A class has a form for its default, and forms for other flags.
+The sizes of the inputs are keys, letters of their own (B, S), multiples of these (``"8*rows"``), or numbers. A class has a form for its
+default, and forms for other flags, which may have ``inputs`` of their own: one more, or a batch of 1, in which nothing is copied to be
+contiguous.
 ``base`` are the numbers at which names were recorded. ``held`` are the keys on which the operators depend, with the values at which they
 are these; ``excluded`` are keys whose value may be any but these. ``above`` are the letters that must be larger than a number, ``most``
 their largest numbers. ``loops`` are the largest lengths of inputs before a loop over positions has other operators.
-``multiples`` are the letters that must be multiples of a number, or of a number and another letter, up to so many
-times the other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
+``multiples`` are the letters that must be multiples of a number, or of a number and another letter, with the largest multiple of the
+other letter. ``within`` are lengths of inputs that may be at most another letter, less a number: the positions that a table has.
 ``windows`` are the fields of ``Window``. ``equal`` are letters that must be equal, or must differ; ``products`` are letters that must be
 the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
-quotient of two other keys, rounded down: the width of heads. ``beside`` are keys of letters on which no tensor depends, with their
-defaults: the number of experts for each token. ``needed`` are keys that must not be null, with their defaults: without a
-token for padding a classifier takes one text only. ``cache`` is true if the class returns
-the keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is
-true if a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
+quotient of two other keys, rounded down: the width of heads. ``rotated`` are the fields of each ``Rotated``. ``needed`` are keys that must
+not be null, with their defaults: without a token for padding a classifier takes one text only. ``beside`` are keys of letters on which no
+tensor depends, with their defaults: the number of experts for each token. ``cache`` is true if the class returns the
+keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is true if
+a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
 held keys whose word may also be another one of ``WORDS``, with the paths of their modules, without the numbers of copies. ``dropout``
 are the fields of each ``Dropout`` of a pass in training; the recording is one of evaluation. It is missing if what training keeps is not
@@ -55,9 +57,10 @@ from paramsym.atlas.activations import WORDS, with_activation
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.dropout import Dropout, places_of, with_dropout
 from paramsym.atlas.files import TIMM, types_in
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of, size_of
 from paramsym.atlas.orders import Order
 from paramsym.atlas.record import check_size, need, packed, plain, refused, unpacked
+from paramsym.atlas.rotated import Rotated, stated_as
 from paramsym.atlas.running import Running, keys_of
 from paramsym.atlas.values import Value, recorded_value, shown
 from paramsym.atlas.windows import Window
@@ -91,6 +94,7 @@ class Computation:
     products: tuple[tuple[str, str, str], ...]
     same: Mapping[str, tuple[str, int]]
     quotients: Mapping[str, tuple[str, str]]
+    rotated: tuple[Rotated, ...]
     needed: Mapping[str, Value]
     beside: Mapping[str, int]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
@@ -155,15 +159,17 @@ class Computation:
     @property
     def shapes(self) -> Mapping[str, tuple[Any, ...]]:
         """The shapes of the inputs in letters, by name."""
-        named = self.letters
-        return {name: tuple(axis if isinstance(axis, int) else named[name_of(axis)] for axis in axes) for name, axes in self.inputs.items()}
+        return {
+            name: tuple(axis if isinstance(axis, int) else size_of(axis, self.letters) for axis in axes)
+            for name, axes in self.inputs.items()
+        }
 
     def fits(self, values: Mapping[str, Value]) -> bool:
         """Whether the keys have values at which the operators are these."""
         return not [*self._other_values(values)]
 
     def holds(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether sizes stand to each other, and lengths to windows of attention, as in the recording."""
+        """Whether equal sizes, products and lengths within windows of attention are those of the recording."""
         return not [*self._other_windows(values, numbers), *self._other_pairs(numbers)]
 
     def answers(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
@@ -171,7 +177,7 @@ class Computation:
         return self.holds(values, numbers) and not [*self._other_numbers(numbers)]
 
     def reaches(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> bool:
-        """Whether lengths stand to windows of attention as in the recording."""
+        """Whether each length is within its window of attention, or beyond it, as in the recording."""
         return not [*self._other_windows(values, numbers)]
 
     def check(self, values: Mapping[str, Value], numbers: Mapping[str, int]) -> None:
@@ -204,10 +210,11 @@ class Computation:
 
     def _other_values(self, values: Mapping[str, Value]) -> Iterator[str]:
         for key, held in self.held.items():
-            other = key in values and not any(_same(values[key], one) for one in held)
-            if other and not (key in self.activations and values[key] in WORDS):
+            value = stated_as(values, key, held, self.running.turns)
+            if not any(_same(value, one) for one in held) and not (key in self.activations and value in WORDS):
                 known = " or ".join(shown(thawed(one)) for one in held)
-                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known for {known}"
+                yield f"{key} is {shown(thawed(value))}; what the model computes is known for {known}"
+        yield from (words for one in self.rotated for words in one.other_values(values))
         for key, default in self.needed.items():
             if values.get(key, default) is None:
                 yield f"{key} is null; what the model computes is known if it is given"
@@ -249,6 +256,7 @@ class Computation:
                 yield f"{name} is {number}; what the model computes is known above {below}"
             if number > self.most.get(name, number):
                 yield f"{name} is {number}; what the model computes is known up to {self.most[name]}"
+        yield from (words for one in self.rotated for words in one.other_numbers(numbers))
         for name, unit, divisor, largest in self.multiples:
             number, other = numbers.get(name, 0), 1 if divisor is None else numbers.get(divisor, 0)
             if other and (number % (unit * other) or number > largest * other):
@@ -281,7 +289,7 @@ def computed_types() -> tuple[str, ...]:
 
 @cache
 def computed_networks() -> tuple[str, ...]:
-    """Return the architectures of timm of which it is known what they compute, sorted.
+    """Return the architectures of timm whose computation is recorded, sorted.
 
     >>> "resnet50" in computed_networks()
     True
@@ -318,7 +326,7 @@ def computes(model_type: str, architecture: str) -> bool:
 
 
 def classes_that_compute(model_type: str) -> list[str]:
-    """Return the classes of a type of which it is known what they compute.
+    """Return the classes of a type whose computation is recorded.
 
     >>> classes_that_compute("apertus"), classes_that_compute("led")
     (['ApertusForCausalLM'], [])
@@ -357,17 +365,18 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
     with refused():
         entry = _classes_of(model_type)[architecture]
         need(bool(entry["forms"]), "has a class without a computation")
-        inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in entry["inputs"].items()}
-        return tuple(formed(inputs, one) for one in entry["forms"])
+        return tuple(formed(entry["inputs"], one) for one in entry["forms"])
 
 
 def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) -> Computation:
-    """Return one form of a file."""
+    """Return one form of a file; ``inputs`` are those of its class."""
+    stated = one.get("inputs", inputs).items()
+    inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in stated}
     axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
-    names = {name_of(name) for name in (*one["base"], *axes)}
+    names = {*map(name_of, one["base"]), *(letter_in(axis)[1] for axis in axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs={name: tuple(axes) for name, axes in inputs.items()},
+        inputs=inputs,
         base=one["base"],
         held=_values_of(one["held"]),
         excluded=_values_of(one.get("excluded", {})),
@@ -381,6 +390,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         products=tuple((str(width), str(heads), str(each)) for width, heads, each in one.get("products", ())),
         same={str(key): (str(name), int(default)) for key, (name, default) in one.get("same", {}).items()},
         quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
+        rotated=tuple(Rotated(letter, tuple(width), *rest) for letter, width, *rest in one.get("rotated", ())),
         needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},
         beside={str(key): int(default) for key, default in one.get("beside", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),

@@ -44,7 +44,7 @@ class Pattern:
         return len(self.first) + len(self.last)
 
     def kinds(self, copies: int) -> tuple[Kind, ...]:
-        """Return the kind of each of so many copies; fewer than the least have none."""
+        """Return the kind of each copy; none if there are fewer copies than ``least``."""
         between = copies - self.least
         return (*self.first, *(self.period[number % len(self.period)] for number in range(between)), *self.last) if between >= 0 else ()
 

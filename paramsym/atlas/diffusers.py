@@ -17,8 +17,10 @@ a line. Each entry of a list is a key of its own in a record: ``block_out_channe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeGuard
 
+from paramsym.atlas.computing import path_of
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.files import DIFFUSERS, diffusers_index
 from paramsym.atlas.record import RecordError
@@ -28,7 +30,7 @@ from paramsym.naming import nearest
 _CLASS, _UNUSED = "_class_name", "_use_default_values"
 FORMER = "Transformer2DModel"
 RENAMED = {"ada_norm_zero": "DiTTransformer2DModel", "ada_norm_single": "PixArtTransformer2DModel"}
-"""What diffusers builds from a configuration of the former class, by its ``norm_type``."""
+"""The class that diffusers builds from a configuration of ``FORMER``, by its ``norm_type``."""
 
 
 def is_of_diffusers(config: Mapping[str, Any]) -> bool:
@@ -87,11 +89,22 @@ def _not_verified(name: str, of_class: Mapping[str, Any], given: Mapping[str, An
     return f"the lists of {name} have these lengths: {sizes}; they were not verified together."
 
 
+@cache
+def computed_by_diffusers() -> tuple[str, ...]:
+    """Return the records of diffusers of which it is known what the class computes, sorted.
+
+    >>> "diffusers/FluxTransformer2DModel" in computed_by_diffusers()
+    True
+    """
+    records = (f"{DIFFUSERS}{name}/{label}".rstrip("/") for name, one in diffusers_index()["classes"].items() for label in one["lengths"])
+    return tuple(sorted(one for one in records if path_of(one).is_file()))
+
+
 def diffusers_keys(config: Mapping[str, Any], of_class: Mapping[str, Any], label: str) -> dict[str, Any]:
     """Return the values of a record's keys that a configuration of diffusers gives: defaults filled in, lists entry by entry.
 
     Raises:
-        OutsideError: a key without a default is missing, or one value stands where only a list was verified.
+        OutsideError: a key without a default is missing, or one value is given where only a list was verified.
     """
     given = _given(config, of_class)
     for key, length in of_class["lengths"][label].items():

@@ -10,6 +10,8 @@ from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
 from paramsym.atlas.values import ENDLESS, Value, object_of, shown
 
+_FEW = 3
+"""How many objects a message shows."""
 BEYOND = 64
 """The largest allowed number, as a multiple of the largest tested one; of a key on which no tensor depends, the square of this."""
 
@@ -69,7 +71,9 @@ def said(domain: Mapping[str, Any]) -> str:
     >>> said({"words": [(64, 192)]})
     '[64, 192]'
     """
-    words = [{"None": "null", "True": "true", "False": "false"}.get(repr(one), repr(thawed(one))) for one in domain.get("words", ())]
+    seen = [{"None": "null", "True": "true", "False": "false"}.get(repr(one), repr(thawed(one))) for one in domain.get("words", ())]
+    objects = [one for one in seen if one.startswith("{")]
+    words = [one for one in seen if one not in objects[_FEW:]] + [f"{len(objects) - _FEW} other objects"] * (len(objects) > _FEW)
     if "whole" in domain:
         low, high = domain["whole"]
         numbers = f"multiples of {domain['of']}" if "of" in domain else "whole numbers"

@@ -16,7 +16,7 @@ from paramsym.atlas.orders import DEEPER, Order
 from paramsym.atlas.predicting import Choice
 from paramsym.core.layer import Layer, unstated
 from paramsym.core.names import Entry
-from paramsym.errors import DivisibilityError, NotYetError
+from paramsym.errors import DivisibilityError, NotYetError, ShapeError
 from paramsym.program import Value
 from paramsym.program.lookups import unrun, untrained
 from paramsym.program.state import past
@@ -175,14 +175,20 @@ class Forward(Layer):
         Raises:
             ShapeError: inputs of another form.
         """
-        found = []
+        found, refusals = [], list[ShapeError]()
         for known in self._computations:
-            sizes = asked(list(known.shapes.values()), inputs, self._sizes_of_letters(known))
+            try:
+                sizes = asked(list(known.shapes.values()), inputs, self._sizes_of_letters(known))
+            except ShapeError as error:
+                refusals.append(error)
+                continue
             one_more = past() != 0 and _LENGTH in known.letters and sizes.get(known.letters[_LENGTH]) == 1
             one = known.as_step if one_more else known
             found.append((one, sizes))
             if one.answers(self._settled, _numbers(one, sizes)):
                 return one, sizes
+        if not found:
+            raise refusals[0]
         nearest = (one for fits in (Computation.holds, Computation.reaches) for one in found if fits(one[0], self._settled, _numbers(*one)))
         return next(nearest, found[0])
 
@@ -240,7 +246,15 @@ class Forward(Layer):
         for width, heads, each in found.products:
             if not all(isinstance(by_name[one], int) for one in (width, heads)):  # tensors have the width's letter
                 by_name[each] = per(by_name[width], by_name[heads])
+        for one in found.rotated:
+            by_name[one.letter] = one.size(self._settled, by_name, self._whole(found))
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
+
+    def _whole(self, found: Computation) -> dict[str, int]:
+        """The whole numbers of the configuration by name, with the quotients that a null means."""
+        numbers = {name_of(key): value for key, value in self._settled.items() if type(value) is int}
+        null = {key: of for key, of in found.quotients.items() if self._settled.get(key) is None}
+        return numbers | {name_of(key): numbers[name_of(one)] // numbers[name_of(by)] for key, (one, by) in null.items()}
 
     def _is_exact(self, found: Computation, key: str) -> bool:
         """Whether a key is null in place of an exact quotient."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from paramsym.atlas.values import Value
 
@@ -58,6 +59,22 @@ def name_of(key: str) -> str:
     'text_config_hidden_size'
     """
     return key.replace(".", "_")
+
+
+def letter_in(axis: str) -> tuple[int, str]:
+    """Return the name of the letter of an input's size, after the number of which it is a multiple.
+
+    >>> letter_in("8*rows"), letter_in("vision_config.num_channels")
+    ((8, 'rows'), (1, 'vision_config_num_channels'))
+    """
+    unit, _, key = axis.rpartition("*")
+    return int(unit or 1), name_of(key)
+
+
+def size_of(axis: str, sizes: Mapping[str, Any]) -> Any:
+    """Return an input's size for those of letters."""
+    unit, name = letter_in(axis)
+    return unit * sizes[name]
 
 
 def letter_names(keys: Iterable[str]) -> dict[str, str]:

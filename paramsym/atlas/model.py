@@ -12,7 +12,7 @@ from sympy import Symbol
 from paramsym.algebra.size import Count, Dim, at_most, divides
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.depth import Patterns, follows
-from paramsym.atlas.domain import check_verified, largest, relisted
+from paramsym.atlas.domain import check_verified, largest, relisted, thawed
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.files import record_of
 from paramsym.atlas.forward import Forward
@@ -26,7 +26,7 @@ from paramsym.core.layer import Layer, Part
 from paramsym.errors import StructureError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recorded(Forward):
     """A model of which the atlas has the closed form: names, shapes, copies, ties, frozen tensors and buffers of the reference's class.
 
@@ -51,6 +51,15 @@ class Recorded(Forward):
     def _who(self) -> str:
         return self.architecture
 
+    def __repr__(self) -> str:
+        """The reference's class with its sizes and the other values of its keys, under their names."""
+        sizes, values = self._by_name, {name_of(key): value for key, value in self.values}
+        entries = {one for name, value in values.items() for one, _ in entries_of(name, value)} - values.keys()
+        listed = {name: size for name, size in sizes.items() if name not in entries}  # entries of lists are shown in their lists
+        listed |= {name: thawed(_entry(name, value, sizes)) for name, value in values.items() if name not in sizes}
+        network = [repr(self.model_type)] if "/" in self.model_type else []  # of timm, where networks share a class
+        return f"{self.architecture}({', '.join([*network, *(f'{name}={value!r}' for name, value in listed.items())])})"
+
     @property
     def _entry(self) -> Mapping[str, Any]:
         entry: Mapping[str, Any] = record_of(self.model_type)["classes"][self.architecture]
@@ -63,7 +72,7 @@ class Recorded(Forward):
         return found
 
     def tried(self, key: str) -> int | None:
-        """Return the largest number with which a key was tested, if it was."""
+        """Return the largest number with which a key was tested; None without a test."""
         found: Sequence[int | None] = self._entry["keys"].get(key, {}).get("whole", (None,))
         return found[-1]
 
@@ -186,7 +195,7 @@ def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[st
     return {key: _entry(name_of(key), value, changed) for key, value in values.items()}
 
 
-def _entry(name: str, value: Value, changed: Mapping[str, int]) -> Value:
+def _entry(name: str, value: Value, changed: Mapping[str, Any]) -> Any:
     if isinstance(value, tuple):
         return tuple(_entry(f"{name}_{place}", one, changed) for place, one in enumerate(value))
     return changed.get(name, value)

@@ -29,6 +29,7 @@ SOURCES: Mapping[str, str] = {
 }
 """Sources that many counts share, by the word in the file. A count from memory is marked as recalled."""
 RECORDED: Mapping[str, tuple[str, str]] = {
+    "Phi": ("phi", "Phi-1, Phi-1.5 and Phi-2 (Li et al. 2023, arXiv:2309.05463)"),
     "Starcoder2": ("starcoder2", "StarCoder2 (Lozhkov et al. 2024, arXiv:2402.19173)"),
 }
 """``{name in paramsym.models: (model type, paper)}`` of the families whose architecture is a record."""
@@ -147,7 +148,13 @@ def published_records() -> Mapping[str, PublishedRecord]:
     """
     listed = json.loads(files("paramsym.atlas").joinpath("data", "published.json").read_bytes())
     return {
-        name: PublishedRecord(name, one["count"], SOURCES[one["source"]], one["class"], config={"model_type": model_type, **one["config"]})
+        name: PublishedRecord(
+            name,
+            one["count"],
+            SOURCES.get(one["source"], one["source"]),
+            one["class"],
+            config={"model_type": model_type, **one["config"]},
+        )
         for model_type, names in listed.items()
         for name, one in names.items()
     }

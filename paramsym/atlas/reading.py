@@ -87,7 +87,7 @@ def _spell(given: dict[str, Value], alias: str, key: str, inside: frozenset[str]
 
 
 def _write_out(given: dict[str, Value], key: str, listed: str, words: Mapping[str, str]) -> None:
-    """Write the former words of a list as those of now, or a text as the list of words that its letters mean; a given list has priority.
+    """Replace earlier words of a list by the current ones, or a text by the words that its letters mean; a given list has priority.
 
     Raises:
         OutsideError: no text, or an unknown letter.

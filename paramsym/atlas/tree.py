@@ -123,7 +123,7 @@ def grown(rows: Rows, existing: Existing, patterns: Patterns = ()) -> Tree:
 
 
 def _made(one: Leaf | Copies | Following | Branch, sizes: Sizes, made: dict[int, Layer]) -> Layer:
-    """Return the layer of a part of the tree, which is made once."""
+    """Return the layer of a part of the tree; each part is built once."""
     key = id(one)
     if key not in made:
         made[key] = one.layer(sizes, made)

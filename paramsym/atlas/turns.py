@@ -15,18 +15,13 @@ KEYS = (PARAMETERS, SCALING, THETA, SHARE)
 """The keys that say how positions turn heads; no operator depends on their numbers."""
 BARE, BESIDE = "bare", "beside"
 """Settings without a base: the configuration has none, or has it beside them."""
-_NUMBERS = [
-    "factor",
-    "attention_factor",
-    "low_freq_factor",
-    "high_freq_factor",
-    "beta_fast",
-    "beta_slow",
-    "truncate",
-    "mscale",
-    "mscale_all_dim",
-]
-_SETTINGS = {THETA: "theta", "original_max_position_embeddings": "original_positions", **{name: name for name in _NUMBERS}}
+_SAME_NAMES = "factor attention_factor low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale mscale_all_dim"
+SETTINGS: Mapping[str, str] = {
+    THETA: "theta",
+    "original_max_position_embeddings": "original_positions",
+    **{name: name for name in _SAME_NAMES.split()},
+}
+"""The fields of :class:`Rope` by their names in a configuration, without the lists of "longrope"."""
 _WANTED: Mapping[str, Sequence[str]] = {
     "default": (),
     "linear": ("factor",),
@@ -87,7 +82,7 @@ def rope_of(settings: Mapping[str, Any]) -> Rope | None:
     Rope(theta=500000.0, kind='linear', factor=4.0)
     """
     kind = settings.get("rope_type", settings.get("type", "default"))
-    numbers = {name: settings[key] for key, name in _SETTINGS.items() if settings.get(key) is not None}
+    numbers = {name: settings[key] for key, name in SETTINGS.items() if settings.get(key) is not None}
     share = 1.0 if settings.get(SHARE) is None else settings[SHARE]
     whole = not isinstance(kind, str) or not all(isinstance(one, int | float) for one in (*numbers.values(), share))
     if whole or kind not in _WANTED or "theta" not in numbers or any(settings.get(key) is None for key in _WANTED[kind]):
@@ -98,7 +93,7 @@ def rope_of(settings: Mapping[str, Any]) -> Rope | None:
 
 def _others(settings: Mapping[str, Any]) -> set[str]:
     """Return the settings of which the frequencies are not a function, such as those that also scale attention."""
-    return {key for key, value in settings.items() if value is not None} - {*_SETTINGS, "type", "rope_type", SHARE}
+    return {key for key, value in settings.items() if value is not None} - {*SETTINGS, "type", "rope_type", SHARE}
 
 
 def _equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -11,10 +11,10 @@ from paramsym.atlas.values import Value
 
 @dataclass(frozen=True)
 class Window:
-    """How the length of an input stands to a window of attention: up to its share of positions, or beyond it.
+    """Whether the length of an input is at most a share of a window of attention, or ``beyond`` it.
 
-    The share is the value of a key, divided and rounded down, and a number more. ``default`` is the value if the key is not given; none is
-    no window.
+    The share is the value of a key, divided and rounded down, and ``more``. ``default`` is the value if the key is not given; None
+    means no window.
     """
 
     length: str

@@ -13,6 +13,8 @@ from paramsym.cli.streams import complain, width
 FORMATS = ("text", "latex", "markdown", "json", "html")
 LANGUAGES = ("python", "numpy", "c", "javascript", "spreadsheet")
 STYLES = ("terms", "lecture")
+FORMS = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
+LETTERS = ("bert", "vaswani", "kaplan", "megatron", "palm", "cs231n")
 _ABOUT = """Parameter counts of neural networks as algebra: the closed form, the number,
 the table, and why."""
 _SOURCE = "a config.json, a directory with one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
@@ -38,10 +40,14 @@ examples:
   paramsym formula bert --set F=4*H
   paramsym formula meta-llama/Meta-Llama-3-8B --format latex""",
     "latex": """the closed form as LaTeX
-The same as formula --format latex.
+In the letters of a paper with --letters, or in letters of your own; --form is
+how it is written, and --of is a cost instead of the parameters.
 
-example:
-  paramsym latex gpt2""",
+examples:
+  paramsym latex gpt2
+  paramsym latex gpt2 --letters megatron --form factored
+  paramsym latex gpt2 --letters H=d,L=n --form parts
+  paramsym latex gpt2 --of flops --letters kaplan""",
     "count": """the number of parameters
 On a terminal it names the class; into a file or a pipe it prints the digits
 alone, for scripts. --format json has the trained, the active and the total
@@ -300,7 +306,15 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
     if name in COSTS:
         command.add_argument("-d", "--depth", default=1, help="one row per part, N levels down (default: 1)", **depth)
-    asks = name in {"explain", "reconcile", "compare", "sweep", "solve", "export"}
+    if name == "latex":
+        command.add_argument("--form", choices=FORMS, default="expanded", metavar="NAME", help=f"one of {', '.join(FORMS)}")
+        command.add_argument("--by", metavar="LETTER", help="the letter by whose powers --form collected orders")
+        command.add_argument("-d", "--depth", help="the depth of the parts that --form parts, annotated and align name", **depth)
+        command.add_argument("--standalone", action="store_true", help="a whole document, to compile as it is")
+    if name in {"formula", "latex", "table", "explain", *COSTS}:
+        of_papers = f"the letters of a paper in LaTeX and HTML: one of {', '.join(LETTERS)}; or your own: H=d,L=n"
+        command.add_argument("--letters", metavar="NAME", type=_letters, help=of_papers)
+    asks = name in {"latex", "explain", "reconcile", "compare", "sweep", "solve", "export"}
     if asks:
         command.add_argument("--of", choices=COSTS, metavar="COST", help=f"a cost instead of the parameters: {', '.join(COSTS)}")
     if asks or name in TAKES:
@@ -322,3 +336,8 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
         return
     formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", "compare", "sweep", "solve", *TAKES} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
+
+
+def _letters(text: str) -> str | dict[str, str]:
+    """Read the name of a paper's letters, or letters with their LaTeX."""
+    return dict(pair.partition("=")[::2] for pair in text.split(",")) if "=" in text else text

@@ -6,7 +6,6 @@ A module that only one command needs is imported when that command runs, so that
 from __future__ import annotations
 
 import argparse
-import gc
 import html
 import warnings
 from collections.abc import Callable, Iterator
@@ -64,7 +63,7 @@ def _model(arguments: argparse.Namespace) -> Layer:
 
 def _formula(arguments: argparse.Namespace) -> Reply:
     model = _model(arguments)
-    closed = data.closed_form(model)
+    closed = data.in_letters(model).params
 
     def written() -> str:
         name = class_name(model)
@@ -77,7 +76,7 @@ def _formula(arguments: argparse.Namespace) -> Reply:
         legend = "\n\n" + layout.table(Table(columns, tuple(rows), caption=f"{name}, with"), width()) if rows else ""
         return layout.formula(shown(closed), width(), rest="  ") + legend
 
-    latex = formula_latex(closed)
+    latex = data.in_letters(model).to_latex(letters=arguments.letters)
     return Reply(
         {
             "text": written,
@@ -87,6 +86,15 @@ def _formula(arguments: argparse.Namespace) -> Reply:
             "json": lambda: json.document(data.of_model(model)),
         }
     )
+
+
+def _latex(arguments: argparse.Namespace) -> Reply:
+    subject: Any = _subject(arguments)
+    if arguments.form != "steps":  # which shows the sizes
+        subject = data.in_letters(subject)
+    options = {name: getattr(arguments, name) for name in ("letters", "by", "depth", "standalone")}
+    latex = subject.to_latex(arguments.form, **options)
+    return Reply({"latex": lambda: latex})
 
 
 def _count(arguments: argparse.Namespace) -> Reply:
@@ -114,7 +122,7 @@ def _sized(model: Layer, source: str) -> Layer:
 
 def _table(arguments: argparse.Namespace) -> Reply:
     model = _model(arguments)
-    found = model.table(arguments.depth, buffers=arguments.buffers)
+    found = model.table(arguments.depth, buffers=arguments.buffers, letters=arguments.letters)
     if arguments.depth is not None:
         return _of_table(found)
     ledger = model.ledger(buffers=arguments.buffers, aliases=True)
@@ -122,7 +130,7 @@ def _table(arguments: argparse.Namespace) -> Reply:
 
 
 def _cost(arguments: argparse.Namespace) -> Reply:
-    return _of_table(_cost_of(arguments, arguments.command).table(arguments.depth))
+    return _of_table(_cost_of(arguments, arguments.command).table(arguments.depth, letters=arguments.letters))
 
 
 def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
@@ -188,7 +196,7 @@ def _side(cost: Cost, pixels: int | None) -> int | None:
 
 
 def _of_table(found: Table, ok: bool = True, **others: Callable[[], str]) -> Reply:
-    """Reply with a table; ``others`` write some formats in another way."""
+    """Reply with a table; ``others`` are functions that write single formats in another way."""
     formats = {name: getattr(found, f"to_{name}") for name in ("latex", "markdown", "html", "csv", "json")}
     return Reply({"text": lambda: layout.table(found, width()), **formats, **others}, ok)
 
@@ -212,7 +220,7 @@ def _explain(arguments: argparse.Namespace) -> Reply:
     return Reply(
         {
             "text": lambda: _explanation(why, width()),
-            "latex": why.to_latex,
+            "latex": lambda: why.to_latex(arguments.letters),
             "markdown": lambda: "\n".join([why.verdict, "", *(f"{n}. {words}\n\n   ${shown}$\n" for n, words, shown in steps())]),
             "html": page,
             "json": lambda: json.document(data.of_explanation(why)),
@@ -352,7 +360,6 @@ def _export(arguments: argparse.Namespace) -> Reply:
 def _explore(arguments: argparse.Namespace) -> Reply:
     from paramsym.explorer.exploring import explore
 
-    gc.freeze()  # the search for garbage leaves out what is imported, which took a tenth of the time of a page
     page = explore(_model(arguments), *map(load, arguments.more))
     path = page.save(arguments.output) if arguments.output is not None else page.open()
     return Reply({"text": lambda: str(path)})
@@ -369,7 +376,7 @@ def _families(arguments: argparse.Namespace) -> Reply:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
     "formula": _formula,
-    "latex": _formula,
+    "latex": _latex,
     "count": _count,
     "compare": _compare,
     "sweep": _sweep,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer
+from sympy import Integer
 
 from paramsym.analysis.meaning import meaning
 from paramsym.core.layer import Layer
@@ -27,7 +27,7 @@ def of_model(model: Layer) -> Data:
     return {
         "model": type(model).__name__,
         "architecture": getattr(model, "architecture", None),
-        "formula": closed_form(model),
+        "formula": in_letters(model).params,
         "sizes": model.sizes,
         "letters": {symbol.name: meaning(symbol, root) for symbol in sorted(root.symbols, key=str)},
         "count": model.params if isinstance(model.params, Integer) else None,
@@ -37,9 +37,9 @@ def of_model(model: Layer) -> Data:
     }
 
 
-def closed_form(model: Layer) -> Expr:
-    """Return the formula of a model: in letters if all sizes were put in, otherwise with the sizes that were."""
-    return model.formula if isinstance(model.params, Integer) else model.params
+def in_letters(subject: Any) -> Any:
+    """Return a layer or a cost in letters if all its sizes were put in, otherwise with the sizes that were."""
+    return subject if subject.polynomial.free_symbols else subject.origin[0]
 
 
 def _picked(thing: object, names: str) -> Data:

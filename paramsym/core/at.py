@@ -187,6 +187,13 @@ def keeps_structure(before: Mapping[tuple[object, ...], set[bool]], after: Mappi
     return [*before] == [*after] and all(after[tensor] <= aliases for tensor, aliases in before.items())
 
 
+def with_copies(lines: Iterable[Line], mapping: Mapping[Symbol, Expr]) -> Iterator[Line]:
+    """Yield the lines that still have copies after sizes are put in: a model that was read has no others."""
+    for line in lines:
+        if all(substitute(step.count, mapping) != 0 for step in line.path if not isinstance(step, str)):
+            yield line
+
+
 def restructured(where: str, before: Iterable[Line], after: Iterable[Line], built: str) -> StructureError:
     """Return the error for sizes that change which tensors exist; ``built`` is the constructor call to write instead."""
     old, new = ([_pattern(line) for line in lines] for lines in (before, after))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -42,13 +42,14 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
 
 def of_quotients(value: Any) -> Iterator[Condition]:
     """Yield the conditions of every ``per`` inside a value: both sides are positive, and one divides the other."""
-    for above, below in sorted((quotient.as_quotient() for quotient in set(_quotients(value))), key=str):
+    quotients = {quotient for size in set(_sizes(value)) for quotient in size.atoms(per)}
+    for above, below in sorted((quotient.as_quotient() for quotient in quotients), key=str):
         yield Condition("divides", below, above)
         yield from (Condition("at most", 1, side) for side in (above, below))
 
 
-def _quotients(value: Any) -> Iterable[per]:
+def _sizes(value: Any) -> Iterator[Expr]:
     if isinstance(value, Expr):
-        return value.atoms(per)
-    inner = value if isinstance(value, tuple) else getattr(value, "segments", ())
-    return (quotient for item in inner for quotient in _quotients(item))
+        yield value
+    for item in value if isinstance(value, tuple) else getattr(value, "segments", ()):
+        yield from _sizes(item)

@@ -58,7 +58,7 @@ class Edited(Around):
         raise NotYetError(f"{type(self.layer).__name__} states no output shape with {self.path!r} replaced; write forward(self, own, x).")
 
     def ties(self) -> Mapping[str, str]:
-        """The inner ties; a tensor that was also named inside a replaced layer keeps its other names."""
+        """The ties inside; a tensor that also had a name inside a replaced layer keeps its other names."""
         return self._ties
 
     @cached_property

@@ -33,6 +33,7 @@ from paramsym.core.at import (
     restructured,
     skeleton,
     two_of_one_name,
+    with_copies,
 )
 from paramsym.core.fields import check_fields, field_names
 from paramsym.core.tensor import Tensor, check_name
@@ -206,6 +207,11 @@ class Layer:
     def computes(self) -> bool:
         """Whether the layer states its forward pass."""
         return self.in_order or type(self).forward is not Layer.forward
+
+    @property
+    def computed_where(self) -> str:
+        """The condition on letters under which the layer computes what its forward pass says, in words; empty without a condition."""
+        return ""
 
     def tensors(self) -> Iterable[Tensor]:
         """State the tensors that the layer stores itself, in storage order."""
@@ -407,7 +413,9 @@ class Layer:
             if value != letter and self.open_letters.intersection(symbols_in(value)):
                 raise SizeError(f"{letter} is put in as {value}, the letter of another open width; put a new letter into both.")
         rebuilt = self.substituted(mapping)
-        if not keeps_structure(self._skeleton, rebuilt._skeleton):
+        if not keeps_structure(self._skeleton, rebuilt._skeleton) and not keeps_structure(
+            skeleton(with_copies(self.lines, mapping)), skeleton(with_copies(rebuilt.lines, {}))
+        ):
             raise restructured(self._who, self.lines, rebuilt.lines, repr(rebuilt))
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}

@@ -49,7 +49,7 @@ def _made(new: Callable[[Layer], Layer], old: Layer) -> Layer:
 
 
 def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
-    """Return a layer with the parts that ``path`` means frozen, as ``Layer.freeze`` says."""
+    """Return a layer in which the parts that ``path`` matches are frozen; see ``Layer.freeze``."""
     if not _several(path):
         _check_path(layer, path)
         return frozen(layer, path)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Other names for a model's tensors, as checkpoint files and wrappers spell them.
+"""The rules for other names of a model's tensors: prefixes, names of older versions, steps that wrappers add (``module.``, ``_orig_mod.``).
 
 The prefix of the base model may be missing or extra, older versions used other names, wrappers add steps, and one stored tensor may hold
 two.

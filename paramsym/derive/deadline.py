@@ -46,7 +46,7 @@ class Deadline:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the watch."""
+        """Stop the clock."""
         if not self._over.is_set():
             self._over.set()
             self._thread.join()

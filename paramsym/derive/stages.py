@@ -19,7 +19,7 @@ Turns: TypeAlias = "tuple[int | None, int | None]"
 
 
 def turns(rows: Sequence[Entries]) -> list[Turns] | None:
-    """Return where the copies of one of two kinds are, or the only ones, if they have equal distances and reach the end; otherwise None."""
+    """Return the places of the copies of one kind, if their distances are equal and they reach the end; otherwise None."""
     labels = {node.label for entries in rows for node in entries.values()}
     alone = len(labels) == 1 and any(gaps(entries) for entries in rows)  # the others do not exist
     kinds = [dict.fromkeys(entries, "own") if alone else _kinds(entries, labels) for entries in rows]

@@ -126,7 +126,7 @@ def _fixed(kind: str, above: str, below: int) -> Atom:
 
 
 def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield ``b**x`` if the differences along a line grow by a factor, also for numbers that follow from the coordinate."""
+    """Yield ``b**x`` if the differences along a line grow by a factor ``b``; ``x`` may also be a number computed from the coordinate."""
     for places, seen in points.dense(name, values)[:3]:
         steps = [after - before for before, after in pairwise(seen)]
         if len(steps) < 2 or not all(steps):

@@ -97,8 +97,8 @@ class _Writer:
     """Collects the common data of the questions about one variant: programs by their conditions, LaTeX, letters.
 
     Parameters have the first program, FLOPs and caches the second. Bytes of arrays have a third if they have more conditions, such as at
-    least one copy of every repeated block. Memory of inference has its own: the widest moment of one block is another one than that of
-    several.
+    least one copy of every repeated block. Memory of inference has its own: the largest memory of one block occurs at another moment
+    than that of several blocks.
     """
 
     def __init__(self, variant: Variant) -> None:

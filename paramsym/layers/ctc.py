@@ -53,7 +53,7 @@ class CTCLoss(Layer):
         return ops.losses.reduced(found, self.reduction)
 
     def _likelihood(self, log_probs: Value, targets: Value, input_lengths: Value, target_lengths: Value) -> Value:
-        """Blanks stand before, between and after the labels; a label may follow another one without a blank if they differ."""
+        """There is a blank before, between and after the labels; different labels may also follow each other without a blank."""
         places = 2 * targets.sizes[1] + 1
         labels = ops.rearrange(ops.pad(ops.rearrange(targets, "b n -> b n ()"), ((1, 0),), value=float(self.blank)), "b n two -> b (n two)")
         labels = ops.pad(labels, ((0, 1),), value=float(self.blank))

@@ -218,7 +218,7 @@ class GroupNorm(ChannelNorm):
 
     @property
     def _channels(self) -> Axis:
-        """As many groups as there are, of equally many channels."""
+        """The channels as groups of equal size."""
         return (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
 
     def conditions(self) -> None:

@@ -52,6 +52,8 @@ class Cost(Printed):
     ledger: Ledger
     function: Callable[..., Cost] = field(compare=False)
     chosen: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    of_arrays: Cost | None = field(default=None, compare=False)
+    """The lines that the program adds to those of stored tensors, as a cost of their own; None if all lines are of the program."""
 
     def __post_init__(self) -> None:
         # A cost counts uses: a stored copy that is not used costs nothing.
@@ -254,7 +256,9 @@ class Cost(Printed):
 
     def __str__(self) -> str:
         hint = "\nFor inputs that are multiples of what the network divides them by, .without_floors() has a polynomial."
-        return self._caption + (hint if self._steps else "")
+        where = self.layer.computed_where if self.symbols else ""
+        limits = f"\nFor {where}; with numbers for all letters, other sizes are answered, too." if where else ""
+        return self._caption + (hint if self._steps else "") + limits
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
@@ -272,7 +276,7 @@ def cost_of(
     lines: Iterable[Line],
     chosen: Mapping[str, Any],
 ) -> Cost:
-    """Return the cost of a layer for the inputs of its program; what a layer does not compute from one input alone is said."""
+    """Return the cost of a layer for the inputs of its program; the convention names what one input alone leaves out."""
     alone = getattr(layer.computed_as, "of_one_input", "") if len(program.input_types) == 1 else ""
     words = f"{convention}; {alone}" if alone else convention
     return Cost(layer, tuple(one.sizes for one in program.input_types), unit, words, Ledger(tuple(lines)), function, chosen)

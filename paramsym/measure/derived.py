@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sympy import Rational
 
@@ -51,8 +51,7 @@ def uses(layer: Layer, input_shape: Shape, batch: int | None = 0) -> Mapping[str
     if not layer.computes:
         raise unstated(layer)
     shapes = [tuple(1 if n == batch else size for n, size in enumerate(shape)) for shape in each_input(input_shape)]
-    totals: dict[str, list[Polynomial]] = {}
-    _collect(trace_layer(layer, *types_of(together(*shapes))), {}, (), totals)
+    totals = meetings(trace_layer(layer, *types_of(together(*shapes))))
     found: dict[str, Dim] = {}
     for tensor in stored:
         size = product(tensor.sizes)
@@ -62,6 +61,13 @@ def uses(layer: Layer, input_shape: Shape, batch: int | None = 0) -> Mapping[str
             if whole.atoms(Open):
                 raise SizeError(f"the uses of {tensor.name} depend on a size of None in {shown(input_shape)}; give a size or a symbol.")
     return found
+
+
+def meetings(program: Program) -> Mapping[str, Sequence[Polynomial]]:
+    """Return the numbers of products and sums of a program's own tensors with data, by the tensors' names; parts are left out."""
+    totals: dict[str, list[Polynomial]] = {}
+    _collect(program, {}, (), totals)
+    return totals
 
 
 def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...], totals: dict[str, list[Polynomial]]) -> None:

@@ -1,4 +1,4 @@
-"""The arrays that a program keeps for the backward pass, as a value: inputs, outputs and lines; and the ways to keep them."""
+"""The data of ``measure.kept``: what a program keeps for the backward pass (inputs, outputs, lines), and the ways to keep it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays that a forward pass keeps for the backward pass; views of one storage count once."""
+"""Computes which arrays a forward pass keeps for the backward pass; views of one storage count once."""
 
 from __future__ import annotations
 
@@ -275,7 +275,8 @@ class _Keeper:
                 self.root[number] = own.setdefault(result.number, number)
                 self.storage[self.root[number]] = result.storage
         self._ends(step, kept)
-        self.lines += [line.within(shown(name)) if name else line for line in kept.lines]
+        above = shown(name) if name else ""
+        self.lines += [line.within(above) for line in kept.lines] if above else kept.lines
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
         """All copies: an array carried from one to the next is kept once, if the copy before or the one after keeps it.
@@ -307,8 +308,12 @@ class _Keeper:
                 same = before.results[n].taken == n  # a copy passes its input on, in the same storage
                 if not same and (n in before.outputs or _takes(n, [*ring[position:], *ring[:position]])):
                     self.lines.append(looped(line_of(("carried",), body.input_types[n]), between, loop.shared))
+        own: dict[int, int] = {}
         for number, result in zip(step.gives[: loop.carry], ring[-1].results, strict=False):  # the others are stacked
             self.layout[number] = result.layout
+            if result.taken is None and not result.stored:
+                self.root[number] = own.setdefault(result.number, number)
+                self.storage[self.root[number]] = result.storage
         inputs = {n for n in range(loop.carry) if _takes(n, [kept for _, kept in copies])}
         along = {n for _, kept in copies for n in kept.inputs if n >= loop.carry}
         self._ends(step, replace(ring[-1] if len(ring) > 1 else copies[-1][1], inputs=inputs | along))

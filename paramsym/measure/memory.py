@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, fields
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, shown, size
@@ -116,51 +116,70 @@ def memory(
         message = f"zero is {zero!r}; wanted a stage: 0 (nothing is split), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
-    shares, over = Shares(tensor, sequence, context, pipeline, interleaved, expert), share(size(devices, "devices"))
+    shares, over = _shares(settings), share(size(devices, "devices"))
+    program = trace(layer, *inputs, **named)
+    given = tuple(one.sizes for one in program.input_types)
     stored = [_held(line, shares) for line in layer.ledger() if not line.alias_of and not line.buffer]
     if pipeline != 1:
-        last = after_blocks(trace(layer, *inputs, **named))
+        last = after_blocks(program)
         stored = [line for line in stored if line.name not in last]
-    width, asked = bytes_of(dtype), loss_named(loss, layer, MEMORY[convention].loss)
+    width, arrays = bytes_of(dtype), _arrays(layer, *given, **settings)
     if use == "inference":
-        flows = kv_cache(layer, *inputs, dtype=cached_as, **named)
-        widths = {"float": width, "complex": 2 * width, "statistic": 4, "index": 8, "truth": 1}
-        program = trace(layer, *inputs, **named)
-        ask_for_copies(program)
-        moment = widest(program, widths, fused=MEMORY[convention].attention == "fused")
-        lines = [
-            *_of("weights", _stored(stored, dtype, stored_as)),
-            *_of("cache", map(shares.of_cache, flows.ledger)),
-            *_of("widest moment", () if moment == 0 else (Line(("arrays",), (moment,)),)),
-        ]
+        lines = [*_of("weights", _stored(stored, dtype, stored_as))]
     else:
-        how: dict[str, Any] = {"dtype": dtype, "convention": convention, **asdict(shares)}
-        flows = activations(layer, *inputs, recompute=recompute, **how, **named)
         trained = [line for line in stored if line.trainable]
         frozen = [line for line in stored if not line.trainable]
         copied = narrow(width) if master is None else master
-        again = () if recompute == "none" else one_block(activations(layer, *inputs, **how, **named), flows)
         lines = [
             *_of("weights", trained, width, over if zero > 2 else 1),
             *_of("weights", _stored(frozen, dtype, stored_as), over if zero > 2 else 1),
             *_of("gradients", trained, bytes_of(graded_as), over if zero > 1 else 1),
             *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
             *_of("master copy", trained if copied else (), 4, over if zero > 0 else 1),
-            *_of("activations", flows.ledger),
-            *_of("recomputed block", again),
-            *of_loss(asked, trace(layer, *inputs, **named), width, shares),
         ]
 
     words = [shown(stored_as)] if use == "inference" else [shown(dtype), optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
-    words += loss_in_words(asked, layer, shares) if use == "training" else []
+    words += loss_in_words(loss_named(loss, layer, MEMORY[convention].loss), layer, shares) if use == "training" else []
     words += shares.words()
-    words += [f"heads of the cache over {shown(tensor)} devices"] if use == "inference" and tensor != 1 and flows.lines else []
-    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), memory, settings)
+    cached = any(line.path[0] == "cache" for line in arrays.lines)
+    words += [f"heads of the cache over {shown(tensor)} devices"] if tensor != 1 and cached else []
+    ledger = Ledger((*lines, *arrays.lines))
+    return Cost(layer, given, "bytes", f"{use}: {', '.join(words)}", ledger, memory, settings, of_arrays=arrays)
 
 
 _SETTINGS = frozenset(options_of(memory))
+
+
+def _arrays(layer: Layer, *inputs: Any, **chosen: Any) -> Cost:
+    """Return what ``memory`` counts beside stored tensors and their copies: activations and the loss, or caches and the widest moment."""
+    dtype, convention, shares = chosen["dtype"], chosen["convention"], _shares(chosen)
+    width, program = bytes_of(dtype), trace(layer, *inputs)
+    if chosen["use"] == "inference":
+        flows = kv_cache(layer, *inputs, dtype=dtype if chosen["cache"] is None else chosen["cache"])
+        widths = {"float": width, "complex": 2 * width, "statistic": 4, "index": 8, "truth": 1}
+        ask_for_copies(program)
+        moment = widest(program, widths, fused=MEMORY[convention].attention == "fused")
+        lines = [
+            *_of("cache", map(shares.of_cache, flows.ledger)),
+            *_of("widest moment", () if moment == 0 else (Line(("arrays",), (moment,)),)),
+        ]
+    else:
+        how: dict[str, Any] = {"dtype": dtype, "convention": convention, **asdict(shares)}
+        flows = activations(layer, *inputs, recompute=chosen["recompute"], **how)
+        again = () if chosen["recompute"] == "none" else one_block(activations(layer, *inputs, **how), flows)
+        asked = loss_named(chosen["loss"], layer, MEMORY[convention].loss)
+        lines = [
+            *_of("activations", flows.ledger),
+            *_of("recomputed block", again),
+            *of_loss(asked, program, width, shares),
+        ]
+    return Cost(layer, flows.inputs, "bytes", chosen["use"], Ledger(tuple(lines)), _arrays, chosen)
+
+
+def _shares(chosen: Mapping[str, Any]) -> Shares:
+    return Shares(**{one.name: chosen[one.name] for one in fields(Shares)})
 
 
 def _held(line: Line, shares: Shares) -> Line:

@@ -6,12 +6,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, canonical, product, shown
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer, unstated
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.measure.derived import uses
+from paramsym.measure.derived import meetings, uses
 from paramsym.measure.shapes import layer_named
-from paramsym.measure.walk import Visit, applied, inputs_asked, units, visits, within
+from paramsym.measure.walk import Visit, applied, applied_in, inputs_asked, units, visits, within
+from paramsym.program.graph import Program, bodies
+from paramsym.program.inputs import each_input, together
+from paramsym.program.lookups import Stored
+from paramsym.program.output import types_of
+from paramsym.program.own import trace_layer
 from paramsym.program.signature import accepted
 
 
@@ -57,13 +62,36 @@ def connections(layer: Layer, *inputs: Iterable[Count | None] | None, **named: A
     check_layer(layer)
     shape = inputs_asked(layer, inputs, named)
     with layer_named(layer, shape):
+        if read_program(layer, shape) is not None:  # its programs are known for the shapes inside this pass only
+            one = together(*((1, *given[1:]) for given in each_input(shape)))
+            return connections_of(Visit("", layer, one, ()))
         found = list(visits(layer, shape))
     return _sum(map(connections_of, found))
+
+
+def read_program(layer: Layer, shape: Shape) -> Program | None:
+    """Return a forward pass that was read from a framework; None for one that is stated.
+
+    It has modules that are known inside it only, for their shapes there, or it uses tensors of parts itself.
+    """
+    if hasattr(layer, "known_alone"):
+        found: Program = next(iter(layer.__dict__["_programs"].values()))
+        return found
+    if not layer.computes or layer.per_token:
+        return None
+    program = trace_layer(layer, *types_of(shape))
+    alone = any(hasattr(body.layer, "known_alone") for step in program.steps for body in bodies(step.operation))
+    used = {step.operation.tensor.name for step in program.steps if isinstance(step.operation, Stored)}
+    return program if alone or used - {tensor.name for tensor in layer.own_tensors} else None
 
 
 def connections_of(visit: Visit) -> Dim:
     """Return the connections of one visit with all its uses."""
     layer = visit.layer
+    if (program := read_program(layer, visit.arrived)) is not None:
+        inside = map(connections_of, applied_in(program, visit.arrived))
+        own = (one.as_expr() for found in meetings(program).values() for one in found)
+        return canonical(_sum((*inside, *own)) * visit.used)
     if layer.per_token and not visit.own:
         places = product(size for axis, size in enumerate(visit.arrived[:-1]) if axis != visit.batch)
         return canonical(places * layer.active * visit.used)

@@ -22,7 +22,7 @@ class Shares:
     split along the positions as well (Korthikanti et al. 2022, section 4.2.2). ``context`` splits all arrays along the positions.
     ``pipeline`` splits the repeated blocks into stages; the first stage, which is counted, has one input in progress for each stage: what
     is kept before the first block, such as the mask of the embedding's dropout, counts that often, and what follows the last block, with
-    the loss, not at all (section 4.3; a letter stands for two stages or more). ``interleaved`` stages hold ``1 + (pipeline -
+    the loss, not at all (section 4.3; a letter means two stages or more). ``interleaved`` stages hold ``1 + (pipeline -
     1)/(pipeline*interleaved)`` of that (section 4.2.3). Of the stored parts that are not repeated, the first
     stage has those before the last block, such as the embedding; a final norm and a head are on the last stage, and a table that is tied to
     the head is on both. ``expert`` splits the experts of a

@@ -133,6 +133,11 @@ def applied(layer: Layer, input_shape: Shape) -> Iterator[Visit]:
     yield from _applied(trace_layer(layer, *shapes_of.types), shapes_of)
 
 
+def applied_in(program: Program, input_shape: Shape) -> Iterator[Visit]:
+    """Yield the parts that a program for inputs of this shape applies, in order."""
+    return _applied(program, Closing(input_shape))
+
+
 def _applied(program: Program, shapes_of: Closing) -> Iterator[Visit]:
     met: set[str] = set()
     following = _following(program)

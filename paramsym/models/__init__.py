@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from paramsym.models.olmo import Olmo as Olmo
     from paramsym.models.olmoe import Olmoe as Olmoe
     from paramsym.models.opt import Opt as Opt
-    from paramsym.models.phi import Phi as Phi
     from paramsym.models.phi3 import Phi3 as Phi3
     from paramsym.models.qwen_moe import QwenMoe as QwenMoe
     from paramsym.models.resnet import ResNet as ResNet
@@ -99,6 +98,7 @@ if TYPE_CHECKING:
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
 
+    Phi: type[RecordedFamily]
     Starcoder2: type[RecordedFamily]
 
 FAMILIES = {
@@ -145,7 +145,6 @@ FAMILIES = {
     "olmo": ("Olmo", "olmo olmo2"),
     "olmoe": ("Olmoe", "olmoe"),
     "opt": ("Opt", "opt"),
-    "phi": ("Phi", "phi"),
     "phi3": ("Phi3", "phi3"),
     "qwen_moe": ("QwenMoe", "qwen2_moe qwen3_moe"),
     "resnet": ("ResNet", ""),

@@ -1,10 +1,10 @@
-"""Activations by their names in configurations. Nearly all store nothing; two have parameters, which a count must include."""
+"""The activation of a configuration as a layer; two store parameters. The words themselves are in ``atlas.activations``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from paramsym.atlas.activations import WORDS
 from paramsym.core.declared import Declared
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError
@@ -12,25 +12,13 @@ from paramsym.layers.activation import sloped
 from paramsym.program import Own, Value, apply, compare, where
 from paramsym.program.losses import smaller
 
-_STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
-    "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
-    "gelu_accurate": (("gelu_tanh",),),
-    "gelu_bloom": (("gelu_tanh", 0.79788456),),  # written out to eight digits in the reference's model, without a configuration name
-    "gelu_fast": (("gelu_tanh", 0.7978845608),),
-    "gelu_python": (("gelu",),),
-    "gelu_python_tanh": (("gelu_tanh",),),
-    "gelu_pytorch_tanh": (("gelu_tanh",),),
-    "linear": (),
-    "relu2": (("relu_squared",),),
-    "sqrtsoftplus": (("softplus",), ("sqrt",)),
-    "swish": (("silu",),),
-}
-"""The functions of a configuration name, applied in order, if it is not the function of the same name."""
-LEARNED = frozenset({"prelu", "xielu"})
+LEARNED = frozenset(word for word, one in WORDS.items() if one.stores)
 """The activations that store tensors."""
-_PLAIN = {"gelu", "gelu_new", "hardswish", "laplace", "leaky_relu", "mish", "quick_gelu", "relu", "relu6", "sigmoid", "silu", "tanh"}
-NAMES = frozenset({*_PLAIN, *_STEPS, *LEARNED} - {"gelu_bloom"})
-"""Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
+NAMES = frozenset(WORDS)
+_FUNCTIONS = {
+    **{word: one.functions for word, one in WORDS.items() if one.functions is not None},
+    "gelu_bloom": (("gelu_tanh", 0.79788456),),  # written out to eight digits in the reference's model, without a configuration name
+}
 
 
 class Activation(Declared):
@@ -72,7 +60,7 @@ class Activation(Declared):
 
 def activated(function: str, x: Value) -> Value:
     """Apply a function that stores nothing, by its configuration name."""
-    for name, *settings in _STEPS.get(function, ((function,),)):
+    for name, *settings in _FUNCTIONS.get(function, ((function,),)):
         x = apply(name, x, *settings)
     return x
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from sympy import floor
 
 from paramsym.algebra.symbols import A, D, H, L, dims
+from paramsym.atlas.turns import SETTINGS
 from paramsym.atlas.values import refused, whole
 from paramsym.errors import ConfigError
 from paramsym.models.key_kinds import Flag, Key, Real, Sizes, Whole
 from paramsym.program import Rope
+from paramsym.program.rotary import RopeKind
 
 ROTATED = dims("r")
 """The rotated entries of a head, if not all are rotated."""
@@ -54,14 +56,7 @@ ROTATION: Mapping[str, Key] = {
     "partial_rotary_factor": RotaryShare(),
 }
 """The keys of the rotation, which ``rotation`` joins into one argument."""
-_SAME_NAMES = (
-    "factor attention_factor low_freq_factor high_freq_factor beta_fast beta_slow truncate mscale mscale_all_dim short_factor long_factor"
-)
-_ROPE_NUMBERS: Mapping[str, str] = {
-    "rope_theta": "theta",
-    "original_max_position_embeddings": "original_positions",
-    **{name: name for name in _SAME_NAMES.split()},
-}
+_ROPE_NUMBERS: Mapping[str, str] = {**SETTINGS, "short_factor": "short_factor", "long_factor": "long_factor"}
 """The settings of a rotation by their names in a configuration."""
 
 
@@ -78,7 +73,7 @@ def _setting(name: str, value: Any, where: str) -> Any:
     return tuple(Real(0.0).read(one, f"{where}[{position}]", {}) for position, one in enumerate(value))
 
 
-_ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su", "llama3", "proportional"})
+_ROPE_TYPES = frozenset({*get_args(RopeKind), "su"})
 
 
 def rope_arguments(

@@ -13,17 +13,8 @@ from paramsym.errors import ShapeError
 from paramsym.program.graph import Kept, Named, other_factors
 from paramsym.program.types import ArrayType, Kind
 
-Relation: TypeAlias = Literal[
-    "equal",
-    "not_equal",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-]
+Comparison: TypeAlias = Literal["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+Relation: TypeAlias = Literal[Comparison, "logical_and", "logical_or", "logical_xor"]
 """Names whose result is true or false."""
 Name: TypeAlias = Literal[
     Relation,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from sympy import Expr
 
-from paramsym.program.arithmetic import broadcast
+from paramsym.program.arithmetic import Comparison, broadcast
 from paramsym.program.graph import Kept, Operation
 from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
@@ -21,9 +21,6 @@ class Question(Operation):
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         return (ArrayType(taken[0].shape, "truth"),)
-
-
-Comparison: TypeAlias = Literal["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 
 
 @dataclass(frozen=True, slots=True)

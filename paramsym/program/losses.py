@@ -164,7 +164,7 @@ def smaller(x: Value, y: Value) -> Value:
 def multi_label_margin(x: Value, target: Value, *, reduction: Reduction = "mean") -> tuple[Value, Value]:
     """Return the sum of max(0, 1 - x[y] + x[i]) over all right classes y and wrong classes i, over the classes, the last axis.
 
-    The right classes stand before the first negative number of ``target``. The second result marks them.
+    The right classes are the numbers of ``target`` before its first negative one. The second result marks them.
     """
 
     def body(x: Value, target: Value) -> tuple[Value, Value]:

@@ -55,7 +55,7 @@ class Rearrange(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Diagonal(Operation):
-    """The entries with equal positions on two axes, ``offset`` apart, as a last axis in place of the two."""
+    """The entries whose positions on two axes differ by ``offset``; a new last axis replaces the two."""
 
     view = True
 

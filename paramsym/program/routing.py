@@ -163,7 +163,7 @@ class PutAt(Operation):
 
 
 def _where(axes: tuple[int, ...], positions: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the index of NumPy with arrays for some axes; Booleans may stand for several axes."""
+    """Return the index of NumPy with arrays for some axes; one array of Booleans may cover several axes."""
     where: list[Any] = []
     for axis, one in zip(axes, positions, strict=True):
         where += [slice(None)] * (axis - len(where))

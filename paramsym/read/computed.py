@@ -19,7 +19,7 @@ from paramsym.read.operators import Operators
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
 from paramsym.read.rolling import rolled
-from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points
+from paramsym.read.sizes import ON_A_LINE, ON_A_LONG_LINE, Laws, points, taken_above_one
 
 _MOST_TRIES = 8
 
@@ -28,11 +28,11 @@ NO_CACHE = (
     "returns no cache, as an encoder does. Read a decoder with its cache: from_module(model, input_ids=tokens, use_cache=True) for one of"
     " transformers; a class of your own returns it in a dictionary or named tuple, under a name such as cache."
 )
-"""What is said of a model that returns nothing under the name of a cache."""
+"""The message for a model that returns nothing under the name of a cache."""
 
 
 class Source:
-    """A live module, which is recorded when somebody asks what it computes."""
+    """A live module, whose passes are recorded when its computation is needed."""
 
     operators: Operators
     kind: str
@@ -41,7 +41,7 @@ class Source:
     """The kinds of the inputs, once they are found out."""
 
     def kinds_tried(self, number: int) -> Iterator[tuple[Kind, ...]]:
-        """Yield kinds of so many inputs to try: those that were found out, otherwise floating-point numbers before indices."""
+        """Yield the kinds to try for this number of inputs: those that were found, otherwise floating-point numbers before indices."""
         if len(self.kinds) == number:
             yield self.kinds
             return
@@ -71,6 +71,7 @@ class Source:
         """
         if all(isinstance(size, int) for shape in shapes for size in shape):
             return self.recording([tuple(map(int, shape)) for shape in shapes]), None
+        taken_above_one(tuple(shapes))
         found = points(lambda sizes: numbered(rolled(self.recording(sizes))), shapes, each)
         return found.merged, Laws(found)
 

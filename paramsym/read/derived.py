@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from sympy import Expr, Integer, Symbol, floor
 
 from paramsym.algebra.grammar import read
-from paramsym.algebra.size import Dim, Shape, canonical, per, shown, substitute, symbols_in
+from paramsym.algebra.size import Condition, Dim, Shape, canonical, equal, per, same, shown, substitute, symbols_in, within
 from paramsym.core.layer import Layer
 from paramsym.core.names import Entry
 from paramsym.derive.certificate import Computation
@@ -21,14 +21,14 @@ from paramsym.derive.domain import Demand, Either
 from paramsym.derive.modelled import Derived
 from paramsym.derive.points import Numbers
 from paramsym.derive.search import Search
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.program import Value
 from paramsym.read.asked import asked
 from paramsym.read.computed import NO_CACHE, shown_as
 from paramsym.read.loops import without_copies_of_saved
 from paramsym.read.playing import Player
 from paramsym.read.recording import Recording
-from paramsym.read.sizes import Laws, at_sizes
+from paramsym.read.sizes import Laws, at_sizes, taken_above_one
 from paramsym.read.stating import Put
 
 _ROUNDED = re.compile(r"(?P<way>floor|ceiling)\((?P<size>[^()]+)\)")
@@ -145,6 +145,14 @@ class DerivedModule(Derived):
         return True
 
     @property
+    def computed_where(self) -> str:
+        """The conditions on the form's letters and the inputs' that its sizes do not decide, in words."""
+        play, sizes = self._played, self._own_sizes
+        demands = ((one, one.conditions(play.laws.found.symbols)) for one in play.demands)
+        open_ones = (one for one, stated in demands if stated[0].kind != "divides" and not any(_met(each, sizes) for each in stated))
+        return " and ".join(map(str, open_ones))
+
+    @property
     def _played(self) -> Play:
         assert self.play is not None  # noqa: S101 - for the type checker
         return self.play
@@ -176,17 +184,27 @@ class DerivedModule(Derived):
         sizes = asked(play.source.inputs.shapes, [value.sizes for value in given], self._own_sizes)
         laws: Any = play.laws if all(symbol == size for symbol, size in sizes.items()) else Placed(play.laws, sizes)
         recording, entries = play.laws.found.merged, tuple(own._layer.entries())
-        if all(isinstance(size, int) for size in sizes.values()) and (play.unknown or not self._holds(sizes)):
-            # The entries of arrays, or the operators, are those at these sizes.
-            return Player(play.at(sizes), own._layer, play.operators, self._shown).play(given)
+        broken = self._broken(sizes)
+        if all(isinstance(size, int) for size in sizes.values()):
+            if play.unknown or broken is not None:  # the entries of arrays, or the operators, are those at these sizes
+                return Player(play.at(sizes), own._layer, play.operators, self._shown).play(given)
+        elif broken is not None:
+            left = ", ".join(sorted(map(str, symbols_in(tuple(sizes.values())))))
+            raise NotYetError(
+                f"the computation in letters holds for {broken}, and not for these sizes. Put in numbers for all letters, also for {left},"
+                " and the module itself is recorded; or derive its build for these sizes, with held={...}."
+            )
+        taken_above_one(tuple(sizes.values()))
         entries = tuple(named_entries(recording.stored, play.names, entries, laws))
         return Player(recording, own._layer, play.operators, self._shown, laws, entries).play(given)
 
-    def _holds(self, sizes: Mapping[Symbol, Any]) -> bool:
-        """Whether the module computes at these sizes what was read in letters."""
-        letters = self._played.laws.letters
-        numbers = {name: int(sizes[symbol]) for name, symbol in letters.items() if symbol in sizes}
-        return all(demand.holds(numbers) for demand in self._played.demands)
+    def _broken(self, sizes: Mapping[Symbol, Any]) -> Demand | Either | None:
+        """Return a condition of the computation that these sizes cannot meet; what depends on letters becomes a condition of the answer."""
+        symbols = self._played.laws.found.symbols
+        for demand in self._played.demands:
+            if not any(_possible(one, sizes) for one in demand.conditions(symbols)):
+                return demand
+        return None
 
     def _shown(self, path: str, kind: str) -> Layer:
         return shown_as(self, path, kind)
@@ -221,6 +239,20 @@ class DerivedModule(Derived):
         assert certificate is not None  # noqa: S101 - a derived form has one
         play = replace(self._played, demands=tuple(demands))
         return replace(self, certificate=replace(certificate, computation=computation), play=play)
+
+
+def _possible(condition: Condition, sizes: Mapping[Symbol, Any]) -> bool:
+    """Whether sizes can meet a condition; if it depends on letters, it becomes a condition of the answer."""
+    small, large = substitute((condition.small, condition.large), sizes)
+    if condition.kind == "divides":
+        return not isinstance(small, int) or not isinstance(large, int) or large % small == 0
+    known = {"at most": within, "equal": equal, "differ": lambda *pair: not same(*pair)}
+    return known[condition.kind](small, large)
+
+
+def _met(condition: Condition, sizes: Mapping[Symbol, Any]) -> bool:
+    """Whether sizes are known to meet a condition."""
+    return not symbols_in(substitute((condition.small, condition.large), sizes)) and _possible(condition, sizes)
 
 
 def named_entries(

@@ -319,7 +319,8 @@ class _Reader(Search):
         """Return the condition that certain sizes are not all 1, if the module computes as usual when any of these is larger."""
         needed: list[str] = []
         point = odd
-        for name in (name for name in self.domain.coordinates if odd[name] == 1):
+        # Numbers of copies first: one copy alone is not a loop, so it looks odd beside the usual recording.
+        for name in sorted((name for name in self.domain.coordinates if odd[name] == 1), key=lambda name: name not in self.domain.counters):
             larger = self.domain.moved(point, **{name: _NOT_ONE})
             if larger is not None and self.see(larger) is not None and not alike(usual, self.folded(larger)):
                 point = larger  # the module is odd for another reason

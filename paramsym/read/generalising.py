@@ -28,7 +28,7 @@ _NO_SIZES = ("dim", "ax", "perm", "dtype", "step", "stride", "diagonal", "index"
 
 @dataclass(frozen=True)
 class Meanings:
-    """The letters of a module's numbers, and the numbers that these letters stand for.
+    """The letters of a module's numbers, and the numbers that these letters replace.
 
     ``counts`` are numbers that no tensor has, such as a number of heads; a width over one of them is the width of each.
     """

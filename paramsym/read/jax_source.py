@@ -15,13 +15,19 @@ from paramsym.derive.deadline import Deadline, OutOfTime
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.optional import needed
 from paramsym.program.types import Kind
-from paramsym.read import jax_products, torch_norms, torch_products, torch_reductions, torch_shapes
+
+# These files fill the tables of operators when they are imported.
+from paramsym.read import (
+    jax_products as jax_products,
+    torch_norms as torch_norms,
+    torch_products as torch_products,
+    torch_reductions as torch_reductions,
+    torch_shapes as torch_shapes,
+)
 from paramsym.read.computed import Source
 from paramsym.read.jax_operators import IGNORED, JAX
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 
-FILES = (jax_products, torch_norms, torch_products, torch_reductions, torch_shapes)
-"""The files that fill the tables of operators when they are imported; some of JAX's operators are torch's."""
 _MOST_STEPS = 50_000
 _LONGEST = 120.0
 """The most seconds for a trace by JAX."""

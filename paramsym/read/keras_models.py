@@ -17,7 +17,7 @@ from paramsym.read.computed import Source
 
 
 def keras_source(model: Any, inputs: tuple[Any, ...]) -> Source | None:
-    """Return what records a Keras model in its evaluation mode; None for a backend other than torch and JAX."""
+    """Return the source of recordings of a Keras model in evaluation mode; None for a backend other than torch and JAX."""
     backend = sys.modules["keras"].config.backend()
     made = _SOURCES.get(backend)
     if made is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, get_args
 
 from sympy import Expr, Rational, ceiling
 
@@ -18,12 +18,12 @@ from paramsym.program import (
     join,
     where,
 )
-from paramsym.program.arithmetic import Name
+from paramsym.program.arithmetic import Comparison, Name
 from paramsym.program.conditions import Check
 from paramsym.program.conversions import cast
 from paramsym.program.tracing import record
 from paramsym.program.types import Kind
-from paramsym.read.onnx_from_sizes import is_known, kind_of, lettered, listed, number, sizes
+from paramsym.read.onnx_from_sizes import PAIRS, is_known, kind_of, lettered, listed, number, sizes
 from paramsym.read.operators import Operators, reshaped
 from paramsym.read.torch_entries import TORCH, combined, filled
 from paramsym.read.values import fixed
@@ -92,24 +92,7 @@ def axes_of(axes: Any) -> tuple[Any, ...] | None:
 
 # Single entries ------------------------------------------------------------------------------------------------------------------
 
-_NAMES: Mapping[str, Name] = {
-    "Add": "add",
-    "Sub": "subtract",
-    "Mul": "multiply",
-    "Pow": "power",
-    "Equal": "equal",
-    "Less": "less",
-    "Greater": "greater",
-    "LessOrEqual": "less_equal",
-    "GreaterOrEqual": "greater_equal",
-    "And": "logical_and",
-    "Or": "logical_or",
-    "Xor": "logical_xor",
-    "BitwiseAnd": "bitwise_and",
-    "BitwiseOr": "bitwise_or",
-    "BitwiseXor": "bitwise_xor",
-}
-_COMPARED = frozenset({"equal", "less", "greater", "less_equal", "greater_equal"})
+_COMPARED = frozenset(get_args(Comparison))
 
 
 def _pairs(theirs: str, ours: Name) -> None:
@@ -130,7 +113,7 @@ def _several(theirs: str, ours: Name, mean: bool = False) -> None:
         return x / len(inputs) if mean else x
 
 
-for _theirs, _ours in _NAMES.items():
+for _theirs, _ours in PAIRS.items():
     _pairs(_theirs, _ours)
 _several("Max", "maximum")
 _several("Min", "minimum")

@@ -15,6 +15,7 @@ from sympy import Expr, Integer, Rational, ceiling, floor, sqrt
 from paramsym.algebra.size import Count, canonical, per
 from paramsym.errors import NotYetError
 from paramsym.optional import needed
+from paramsym.program.arithmetic import Name
 from paramsym.program.types import Kind
 
 MOST_ENTRIES = 1 << 16
@@ -161,23 +162,25 @@ _SINGLE: Mapping[str, Callable[[Any], Any]] = {
     "Ceil": lambda a: a if isinstance(a, int) else canonical(ceiling(a)),
     "Sqrt": sqrt,
 }
-_NUMPY_PAIRS = {
+PAIRS: Mapping[str, Name] = {
     "Add": "add",
     "Sub": "subtract",
     "Mul": "multiply",
     "Pow": "power",
-    "Max": "maximum",
-    "Min": "minimum",
-    "Mod": "mod",
     "Equal": "equal",
     "Less": "less",
-    "LessOrEqual": "less_equal",
     "Greater": "greater",
+    "LessOrEqual": "less_equal",
     "GreaterOrEqual": "greater_equal",
     "And": "logical_and",
     "Or": "logical_or",
     "Xor": "logical_xor",
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
 }
+"""Operators of two arrays by their names in a program, which NumPy has, too."""
+_NUMPY_PAIRS = {**PAIRS, "Max": "maximum", "Min": "minimum", "Mod": "mod"}
 _NUMPY_SINGLE = {
     "Neg": "negative",
     "Abs": "abs",

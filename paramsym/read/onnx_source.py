@@ -22,17 +22,19 @@ from paramsym.naming import quoted
 from paramsym.program import Value
 from paramsym.program.tracing import traced
 from paramsym.program.types import ArrayType
+
+# These files fill the tables of operators when they are imported.
 from paramsym.read import (
-    onnx_norms,
-    onnx_products,
-    onnx_recurrent,
-    onnx_reductions,
-    onnx_shapes,
-    onnx_windows,
-    torch_norms,
-    torch_products,
-    torch_reductions,
-    torch_shapes,
+    onnx_norms as onnx_norms,
+    onnx_products as onnx_products,
+    onnx_recurrent as onnx_recurrent,
+    onnx_reductions as onnx_reductions,
+    onnx_shapes as onnx_shapes,
+    onnx_windows as onnx_windows,
+    torch_norms as torch_norms,
+    torch_products as torch_products,
+    torch_reductions as torch_reductions,
+    torch_shapes as torch_shapes,
 )
 from paramsym.read.computed import Computed, Source, named
 from paramsym.read.onnx_entries import ONNX
@@ -42,20 +44,6 @@ from paramsym.read.onnx_names import Scope
 from paramsym.read.recording import Array, Called, Done, Recording, Ref
 from paramsym.read.sizes import Laws
 from paramsym.read.values import fixed
-
-FILES = (
-    onnx_norms,
-    onnx_products,
-    onnx_recurrent,
-    onnx_reductions,
-    onnx_shapes,
-    onnx_windows,
-    torch_norms,
-    torch_products,
-    torch_reductions,
-    torch_shapes,
-)
-"""The files that fill the tables of operators when they are imported; many of ONNX's operators are torch's."""
 
 
 def from_onnx(path: str | os.PathLike[str]) -> Layer:

@@ -22,7 +22,7 @@ from paramsym.program.tracing import record, record_all, traced
 from paramsym.program.types import ArrayType
 from paramsym.read.folding import folded
 from paramsym.read.operators import Operators, moved
-from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, refs, repeated_from
+from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeated, named_at, refs, repeated_from
 from paramsym.read.rolling import LOOP
 from paramsym.read.values import fixed
 
@@ -267,7 +267,7 @@ class Player:
             if self.cache is not None and step.name == _ATTENTION and not self._remember_groups(step, path, env):
                 arguments |= self._remembered(arguments, path)
             shapes = lambda: [self._shape(array) for array in step.results]  # noqa: E731 - only some operators ask for them
-            values = self.operators.apply(step.name, arguments, shapes, where, keeping=step.graded != "within")
+            values = self.operators.apply(named_at(step, self.made, arguments), arguments, shapes, where, keeping=step.graded != "within")
         except NotYetError as error:
             raise NotYetError(str(error) if where in str(error) else f"{str(error).rstrip('.')}{where}.") from None
         except ParamsymError as error:

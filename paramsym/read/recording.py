@@ -132,6 +132,19 @@ def repeated_from(made: Mapping[int, Done], number: int) -> int | None:
     return int(put_in.arguments["self"].number) if put_in is not None and put_in.name == "unsqueeze" else None
 
 
+def named_at(step: Done, made: Mapping[int, Done], given: Mapping[str, Any]) -> str:
+    """Return the name of an operator for its arguments: what puts axes in order copies nothing if only axes of one entry were moved."""
+    moved = made.get(step.arguments["self"].number) if step.name == "clone" else None
+    if moved is None or moved.name != "transpose":
+        return step.name
+    sizes, source = given["self"].sizes, made.get(moved.arguments["self"].number)
+    while source is not None and source.name in _COPIES:
+        source = made.get(source.arguments["self"].number)
+    low, high = sorted(moved.arguments[dim] % len(sizes) for dim in ("dim0", "dim1"))
+    some = [size for size in sizes[low : high + 1] if size != 1]
+    return step.name if len(some) > 1 or source is None or source.name in _STRIDED else "alias"
+
+
 def with_refs(arguments: Any, put: Callable[[int], Any]) -> Any:
     """Return the arguments of an operator with something else for each array; ``put`` gives it for the array's number."""
     if isinstance(arguments, Ref):
@@ -142,3 +155,5 @@ def with_refs(arguments: Any, put: Callable[[int], Any]) -> Any:
 
 
 _COPIES = frozenset({"view", "_unsafe_view", "reshape", "clone"})
+_STRIDED = frozenset({"transpose", "permute", "t", "expand", "slice", "select", "split", "unbind"})
+"""Operators whose results may not have their axes in order."""

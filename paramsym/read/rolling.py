@@ -102,7 +102,7 @@ class _Roller:
 
 @dataclass
 class _Write:
-    """A change in place of an entry of an array: the operators, what is written, and the arrays that have new entries, by the old ones."""
+    """An entry of an array is changed in place: the operators, what is written, and the arrays with new entries, by the old ones."""
 
     dim: int
     start: int
@@ -344,7 +344,7 @@ class _Loop:
         return self.roller.new((*array.shape[:axis], length, *array.shape[axis:]), array)
 
     def _joined(self, array: Array, number: int, step: Done, dim: int) -> None:
-        """Put the outputs of the loop and that of the last entry together, and what stands around them, where the model joins all."""
+        """Join the outputs of the loop, that of the last entry, and the arrays before and after them, as the model does."""
         before, after = self._around(number, step)
         last = (Ref(self.inner[-1][number]),)
         listed = (*(before or ()), *last[: self.reverse], Ref(array.number), *last[self.reverse :], *(after or ()))

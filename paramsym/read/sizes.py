@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from sympy import Expr, Float, Integer, Pow, Rational, Symbol
 
-from paramsym.algebra.size import Count, Dim, canonical, per, substitute, symbols_in
+from paramsym.algebra.size import Count, Dim, canonical, per, same, substitute, symbols_in
 from paramsym.derive.fit import Fitter
 from paramsym.derive.points import Points
 from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError
@@ -77,6 +77,12 @@ def at_sizes(shapes: Shapes, sizes: Numbers) -> list[tuple[int, ...]]:
     """Return shapes with numbers for letters."""
     put = {symbol: Integer(sizes[symbol.name]) for symbol in symbols_in(tuple(shapes))}
     return [tuple(int(substitute(size, put)) if isinstance(size, Expr) else size for size in shape) for shape in shapes]
+
+
+def taken_above_one(sizes: Any) -> None:
+    """Take the letters in sizes for larger than 1, as a condition of the answer: along axes of size 1, frameworks make fewer copies."""
+    for letter in symbols_in(sizes):
+        same(letter, 1)
 
 
 def starts(letters: Sequence[str], batch: str = "") -> Iterator[dict[str, int]]:

@@ -23,8 +23,8 @@ class Stack:
     """Numbered layers, each of which takes what the one before passes on.
 
     ``kinds`` has the call of one layer of each kind, and ``passed`` for each kind the arrays that it takes and those that it passes on in
-    their places. ``path`` is what stands before the number. ``first`` are the arrays that the first layer takes, and ``last`` those that
-    the last one passes on.
+    their places. ``path`` is the part of the path before the number. ``first`` are the arrays that the first layer takes, and ``last``
+    those that the last one passes on.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Stack:
             yield from kind.steps()
 
     def number(self, kind: int) -> str:
-        """Return the number of the layer that stands for a kind."""
+        """Return the number of the layer that represents a kind."""
         return self.kinds[kind].path.split(".")[self.place]
 
 

@@ -15,7 +15,7 @@ from paramsym.read.recording import Array, Called, Done, Recording, Ref, Repeate
 
 
 def stated(recording: Recording, value: Callable[[Any], Any]) -> Recording:
-    """Return a recording with other numbers: ``value`` gives what stands for each number, word or path step."""
+    """Return a recording with other numbers: ``value`` gives the replacement of each number, word or path step."""
     return _Rewriter(value).recording(recording)
 
 

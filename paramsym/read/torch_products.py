@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, canonical, product
+from paramsym.algebra.size import Dim, canonical, product, same
 from paramsym.errors import NotYetError
 from paramsym.program import Kept, Mask, Value, apply, attend, contract, rearrange, reduce, region, roll, solve
 from paramsym.program.arithmetic import broadcast
@@ -165,7 +165,7 @@ def _without_diagonals(x: Value, term: Sequence[str]) -> tuple[Value, list[str]]
 def _pair(one: list[str], other: list[str], after: list[str], x: Value, y: Value) -> Value:
     """Return the product of two terms as torch computes it: sums over an axis of one factor first, without a common sum entry by entry."""
     sizes = [dict(zip(term, value.sizes, strict=True)) for term, value in ((one, x), (other, y))]
-    common = [letter for letter in one if letter in other and letter not in after and all(size[letter] != 1 for size in sizes)]
+    common = [letter for letter in one if letter in other and letter not in after and not any(same(size[letter], 1) for size in sizes)]
     (x, one), (y, other) = (_summed(value, term, {*after, *common}) for value, term in ((x, one), (y, other)))
     if not common:
         return _aligned(x, one, after) * _aligned(y, other, after)
@@ -190,7 +190,7 @@ def _multiplied(one: Sequence[str], other: Sequence[str], after: Sequence[str], 
 
     The factors are exchanged if the result has all columns before all rows (ATen, Linear.cpp, sumproduct_pair).
     """
-    left, right = ({letter for letter in term if size[letter] != 1} for term, size in zip((one, other), sizes, strict=True))
+    left, right = ({letter for letter in term if not same(size[letter], 1)} for term, size in zip((one, other), sizes, strict=True))
     both, rows = left & right, left - right
     columns = {*after} - left
     groups = (both, rows, columns)
@@ -216,7 +216,7 @@ def _aligned(x: Value, term: Sequence[str], after: Sequence[str]) -> Value:
 
 def _summed(x: Value, term: Sequence[str], left: set[str]) -> tuple[Value, list[str]]:
     """Return the sum of an array over the letters that are not left, and the letters that are."""
-    single = {n for n, letter in enumerate(term) if letter not in left and x.sizes[n] == 1}
+    single = {n for n, letter in enumerate(term) if letter not in left and same(x.sizes[n], 1)}
     x = reshaped(x, [size for n, size in enumerate(x.sizes) if n not in single])
     term = [letter for n, letter in enumerate(term) if n not in single]
     gone = [n for n, letter in enumerate(term) if letter not in left]

@@ -13,17 +13,19 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.naming import described
 from paramsym.optional import needed
 from paramsym.program.types import Kind
+
+# These files fill the tables of operators when they are imported.
 from paramsym.read import (
-    torch_complex,
-    torch_constants,
-    torch_losses,
-    torch_norms,
-    torch_products,
-    torch_recurrent,
-    torch_reductions,
-    torch_rows,
-    torch_shapes,
-    torch_windows,
+    torch_complex as torch_complex,
+    torch_constants as torch_constants,
+    torch_losses as torch_losses,
+    torch_norms as torch_norms,
+    torch_products as torch_products,
+    torch_recurrent as torch_recurrent,
+    torch_reductions as torch_reductions,
+    torch_rows as torch_rows,
+    torch_shapes as torch_shapes,
+    torch_windows as torch_windows,
 )
 from paramsym.read.computed import Source
 from paramsym.read.merging import alike
@@ -31,19 +33,6 @@ from paramsym.read.recording import Recording
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import MOST_VALUES, PassError, recorded, until
 
-FILES = (
-    torch_complex,
-    torch_constants,
-    torch_losses,
-    torch_norms,
-    torch_products,
-    torch_recurrent,
-    torch_reductions,
-    torch_rows,
-    torch_shapes,
-    torch_windows,
-)
-"""The files that fill the table of operators when they are imported."""
 _FIRST = re.compile(r"\{(\d+)[^}]*\}")
 
 

@@ -73,5 +73,5 @@ def place_of(base: Expr, order: Mapping[str, int]) -> tuple[int, str]:
 
 @lru_cache(maxsize=4096)
 def _name(base: Expr) -> str:
-    """Return the name of what is no letter, such as a floor: the same few are in most terms of a formula, and SymPy prints slowly."""
+    """Return the text of a factor that is not a letter, such as a floor; kept, because SymPy prints slowly and most terms share them."""
     return f"~{base}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Tabular(Printed):
-    """A value that is shown as its table: in a notebook, on a page exported from one, in a terminal."""
+    """A value that is displayed as its table: in a notebook, in a page exported from a notebook, in a terminal."""
 
     def table(self) -> Table:
         """Return the table."""

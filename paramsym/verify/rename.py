@@ -1,4 +1,4 @@
-"""Renaming tables: stored names of tensors and the layer's names."""
+"""The argument ``rename=`` of a user: a table from stored names of tensors to the layer's names."""
 
 from __future__ import annotations
 

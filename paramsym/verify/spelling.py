@@ -1,4 +1,4 @@
-"""The stored tensors under the model's names, if the file has other names, or one tensor for two."""
+"""Applies the rules of ``core.spelling`` to stored tensors; a stored tensor that holds two is divided."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import pytest
 from sympy import Rational
 
 from paramsym import A, B, H, L, S, V
+from paramsym.algebra.grammar import LONGEST
 from paramsym.analysis.claim import read as claimed
 from paramsym.analysis.notation import UnreadableError, read
 from paramsym.errors import ArgumentError
@@ -85,3 +86,12 @@ def test_no_number() -> None:
     """A unit alone says nothing."""
     with pytest.raises(ArgumentError):
         claimed("GFLOPs")
+
+
+def test_the_longest_formula_is_read() -> None:
+    """And one with a sign more is not."""
+    longest = f"{'h+' * (LONGEST // 2 - 1)}3h"
+    assert len(longest) == LONGEST
+    assert read(longest, NAMES).as_expr() == (LONGEST // 2 + 2) * H
+    with pytest.raises(UnreadableError):
+        read(f"{longest}h", NAMES)

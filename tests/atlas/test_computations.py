@@ -62,6 +62,7 @@ def test_the_heads_are_explained() -> None:
         ({"head_dim": 1024}, "head_dim is 1024"),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0; .* is known above 0"),
         ({"partial_rotary_factor": 0.25}, "partial_rotary_factor is 0.25"),
+        ({"rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 1.0}}, "partial_rotary_factor is 1.0"),
     ],
 )
 def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str) -> None:

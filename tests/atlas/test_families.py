@@ -6,13 +6,14 @@ import pickle
 from typing import Any
 
 import pytest
+from sympy import Rational
 
 import paramsym as ps
-from paramsym import A, D, F, G, H, L, N, V
+from paramsym import A, B, D, F, G, H, L, N, S, V
 from paramsym.atlas.families import family_named
 from paramsym.atlas.published import RECORDED, RECORDED_TYPES
-from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError
-from paramsym.models import Starcoder2, family_of
+from paramsym.errors import ArgumentError, DivisibilityError, NotYetError, ParamsymError, SizeError, StructureError
+from paramsym.models import Phi, Starcoder2, family_of
 from paramsym.models.key_kinds import Size
 
 NORMS = 2 * 2 * H * L + 2 * H
@@ -31,6 +32,37 @@ def test_closed_forms() -> None:
     assert (labelled.params - Starcoder2().params - N * H).expand() == 0
 
 
+def test_a_family_without_groups() -> None:
+    """Phi by hand: four matrices (H, H) with biases, an MLP with biases, one norm for both, and a width of heads that divides H."""
+    assert (Phi().params - (V * H + L * (4 * H**2 + 4 * H + 2 * F * H + F + H + 2 * H) + 2 * H)).expand() == 0
+    normed = Phi(qk_layernorm=True)
+    assert (normed.params - Phi().params - L * 4 * H / A).expand() == 0
+    assert Phi(num_key_value_heads=G).params.coeff(G) == 2 * L * H**2 / A + 2 * L * H / A
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_a_share_of_each_head_is_rotated(share: float) -> None:
+    """The backward pass needs a cosine and a sine, of 4 bytes, for each position and rotated entry of a head, of which Phi has H/A."""
+    kept = ps.activations(Phi(partial_rotary_factor=share), (B, S), dtype="float32").total
+    assert kept.coeff(B, 0) == 2 * 4 * S * (H / A) * Rational(str(share))
+    stated = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": share}
+    read = ps.from_config({"model_type": "phi", "rope_parameters": stated}, "PhiModel")
+    assert ps.activations(read, (B, S), dtype="float32").total.coeff(B, 0) == 2 * 4 * S * 64 * Rational(str(share))
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"partial_rotary_factor": 1.5}, r"partial_rotary_factor is 1.5; what the model computes is known up to 1"),
+        ({"hidden_size": 96, "num_attention_heads": 16}, r"rotary_dim is 3; what the model computes is known for multiples of 2"),
+    ],
+)
+def test_other_shares_are_refused(keys: dict[str, Any], words: str) -> None:
+    """More than a head, and half of a head with 96/16 entries: positions turn pairs."""
+    with pytest.raises(NotYetError, match=words):
+        ps.flops(Phi(**keys), (B, S))
+
+
 def test_sizes_are_numbers_letters_and_expressions() -> None:
     """Whatever is given is in the fields; a width of heads that is given is a letter, too."""
     assert Starcoder2(hidden_size=4 * H, num_key_value_heads=A).params.subs(H, H / 4).expand() == Starcoder2().params.subs(G, A).expand()
@@ -38,6 +70,26 @@ def test_sizes_are_numbers_letters_and_expressions() -> None:
     model = Starcoder2(hidden_size=100, num_attention_heads=10)
     assert (model.hidden_size, model.vocab_size, model.tie_word_embeddings, model.attention_dropout) == (100, V, True, 0.0)
     assert Starcoder2(num_hidden_layers=0).params == H * V + 2 * H
+
+
+def test_no_layers() -> None:
+    """A number of layers may be put in as 0: what is left are the words and the last norm."""
+    assert Starcoder2().at(L=0).params == H * V + 2 * H
+
+
+def test_connections() -> None:
+    """Each token uses one row of the table, every other number once, and a tied head all rows."""
+    used = PROJECTIONS + BIASES + NORMS + H
+    assert (ps.connections(Starcoder2()) - S * used).expand() == 0
+    assert ps.connections(ps.load("bigcode/starcoder2-3b"), (2, 7)) == 7 * (3030371328 + 3072)
+
+
+@pytest.mark.parametrize(("name", "count"), [(one.name, one.count) for one in Phi.claims])
+def test_published_names(name: str, count: int) -> None:
+    """Phi-2 rotates 0.4 of each head."""
+    model: Any = ps.load(name)
+    assert (model.count, model.architecture, type(model)) == (count, "PhiForCausalLM", Phi)
+    assert model.partial_rotary_factor == (0.4 if name.endswith("phi-2") else None)
 
 
 @pytest.mark.parametrize(("name", "count"), [(one.name, one.count) for one in Starcoder2.claims])

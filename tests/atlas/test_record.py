@@ -6,10 +6,12 @@ import copy
 import gzip
 import json
 import pickle
+import re
 from typing import Any
 
 import pytest
 
+import paramsym as ps
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.common_keys import labels_of
 from paramsym.atlas.domain import default, said, verified
@@ -461,3 +463,18 @@ def test_domains() -> None:
     assert not verified({}, 3)
     assert said({}) == "its default"
     assert said({"number": [0, 1], "entries": {"whole": [1, 2]}, "length": [1, 2]}).startswith("numbers from 0 to 1, lists of 1 to 2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("led", r"LEDForConditionalGeneration\(vocab_size=V, d_model=H, .*decoder_ffn_dim=F_d, tie_word_embeddings=True\)"),
+        ({"model_type": "led", "d_model": 64}, r"LEDForConditionalGeneration\(vocab_size=50265, d_model=64, .*"),
+        ("swin2sr", r"Swin2SRModel\(.*depths=\[6, 6, 6, 6, 6, 6\], mlp_ratio=2.0, num_heads=\[num_heads_0, .*"),
+        ("timm/resnet18", r"ResNet\('timm/resnet18', in_chans=.*, num_classes=.*\)"),
+    ],
+)
+def test_a_model_shows_its_keys(asked: Any, words: str) -> None:
+    """Its repr is the class of the reference with the values of its keys: letters in a model in letters."""
+    model = ps.load(asked) if isinstance(asked, str) else ps.from_config(asked)
+    assert re.fullmatch(words, repr(model))

@@ -19,12 +19,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import torch
-from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, candidates, units
+from atlas_builder.inputs import FLOATS, STARTS, STEPS, Inputs, arrays, candidates, units
 from atlas_builder.ordering import Ordering, UnorderedError
 from atlas_builder.published import published_values
 from atlas_builder.reference import Reference, RefusedError, _reads_logged, reference_of
@@ -36,11 +36,14 @@ from paramsym.algebra.size import extent, per
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.building import recorded
 from paramsym.atlas.computing import packed_computations, path_of
+from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of, size_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import plain, unpacked
-from paramsym.atlas.values import Value
+from paramsym.atlas.rotated import Rotated
+from paramsym.atlas.turns import PARAMETERS, SCALING, SHARE
+from paramsym.atlas.values import Value, frozen_value
 from paramsym.atlas.windows import Window
 from paramsym.core.ledger import Line
 from paramsym.errors import ConfigError, ParamsymError
@@ -63,12 +66,12 @@ from paramsym.read.stacks import stacked
 from paramsym.read.stating import stated
 from paramsym.read.torch_entries import TORCH
 from paramsym.read.torch_recorder import recorded as recording_of
-from paramsym.read.torch_source import FILES
+from paramsym.read.torch_source import TorchSource
 from paramsym.read.torch_state import unsaved
 from paramsym.read.torch_watch import kind_of
 from paramsym.read.written import Writer
 
-assert FILES
+assert TorchSource.operators is TORCH  # the import of its file fills the table
 torch_recorder._LONGEST = 600.0  # a busy machine may pause for longer than a user waits
 torch_recorder._MOST = 1 << 19  # loops over positions
 torch_recorder.MOST_VALUES = 1 << 28  # the places of pictures in texts are known for all features
@@ -78,6 +81,10 @@ _DEPTH = re.compile(r"((?<!dense_)layers|(?<!min_)depth|(?<!num_encoder_)blocks|
 _WIDTH_OF_HEADS = re.compile(r"head_dim$|d_kv$|head_size$|attention_head_size$")
 _HEADS_OF_WIDTH = re.compile(r"heads$|n_head$")
 _WIDTH_OF_EACH = re.compile(rf"{_WIDTH_OF_HEADS.pattern}|d_head$")
+_ROTATED = re.compile(r"(^|\.)rotary_dim$")
+"""Keys of numbers of rotated entries of a head, which change no tensor."""
+_ENTRIES = "rotary_dim"
+"""The letter of the number that a share of heads says."""
 _WINDOW = re.compile(r"(window|window_size|local_attention|attention_chunk_size)$")
 _NARROW, _NARROWEST = (40, 56), (4, 7, 6)
 """Windows that are shorter than inputs, to see from which length on they change the operators, and windows shorter than all inputs."""
@@ -101,6 +108,8 @@ _UNIT = 4
 """Widths of heads are multiples of it where laws are sought: rotary positions turn halves, or halves of halves."""
 _UNITS, _AGREED = (1, 2), 6
 """Of what the widths of heads may be multiples, tried when the laws are known, and at how many points these have to agree."""
+_PAIR = 2
+"""Rotation turns pairs of entries."""
 _LAYERS, _DEEP, _DEEPER = 2, 3, 11
 """The number of layers of the first recording, and how many more others have: each sixth layer may attend to all positions."""
 _ON_A_LINE, _MIXED, _FRESH, _FEWEST, _TRIES = 2, 4, 12, 8, 6
@@ -115,7 +124,7 @@ _VOCABULARY = "vocab_size"
 """The key of the number of tokens: a smaller vocabulary may end before the token of a picture, for which a class does other things."""
 _SMALL, _COUNTED = (3, 8, 20, 48, 128), 2
 """The least numbers of small configurations, and at how many of these torch's counter is asked."""
-_SEVERAL = "layers of several kinds"
+_SEVERAL, _UNDIVIDED = "layers of several kinds", "few configurations with null"
 EQUAL, SEVERAL, FIXED = "equal", "several", "fixed"
 _FIXED = 6
 """The most letters that are a number in the computation, because no other number has the same operators, or no law."""
@@ -182,6 +191,8 @@ class Class:
     """The keys that keep the value of the default, because the computation has no form in their letters."""
     turn: int = 0
     """How many of the inputs that the class takes are left out, because it has no form in their sizes."""
+    least: int = _LAYERS
+    """The number of layers of the first recording; of three, two may be alike and the last one of another kind."""
     mixed: bool = False
     """Whether the words of layers come by turns, because the reference does not run the default's."""
     beside: bool = True
@@ -206,7 +217,8 @@ class Class:
         self.entry = self.record["classes"][self.name]
         self.reference = reference_of(self.model_type, self.name)
         self.reference.first()
-        start = {**self.reference.start, **self.given}
+        left_out = [key for key, value in self.given.items() if value is None and _WIDTH_OF_HEADS.search(key)]  # some take no given null
+        start = {key: value for key, value in {**self.reference.start, **self.given}.items() if key not in left_out}
         config = self.reference.config_class()
         null = (key for key in _TOKENS if key not in config.attribute_map and getattr(config, key, _TOKEN) is None)
         self.needed = dict.fromkeys(null)
@@ -218,7 +230,7 @@ class Class:
             start |= {key: one for key, one in values.items() if "." in key and key in self.entry["keys"] and key not in start}
         start |= self.defaults_of(start, values)
         self.turns = dict(self._turns(start, values))
-        least = None if self.layers == FIXED else _LAYERS
+        least = None if self.layers == FIXED else self.least
         deep = {key: min(least or value, value) for key, value in values.items() if type(value) is int and _DEPTH.search(key)}
         self.base = self.full(start, values)
         for key in (one for one in deep if one in self.entry["keys"]):
@@ -268,8 +280,8 @@ class Class:
             if values.get(key) is None and key not in self.given and dividend and divisor and not {key, dividend, divisor} & self.fixed:
                 point = {**self.base, key: _quotient({**values, **self.base}, dividend, divisor)}
                 with suppress(RefusedError, ConfigError):
-                    if name_of(key) not in self.letters(point).names:
-                        continue  # no tensor depends on it
+                    if name_of(key) not in self.letters(point).names:  # no tensor has this width
+                        continue
                     shapes, others = ({name: one.shape for name, one in self.made(one).state_dict().items()} for one in (self.base, point))
                     if shapes == others:
                         yield key, (dividend, divisor)
@@ -312,6 +324,30 @@ class Class:
         self.needs = [(name_of(one), name_of(other)) for one, other in self.entry["needs"]]
         self.needs += [(groups, heads)] if heads and groups and (groups, heads) not in self.needs else []
         self.needs += [(heads, width) for width, heads in self.multiples if heads and (heads, width) not in self.needs]
+        self.rotated = [*self._rotated(resolved)][:1]
+        self.numbers |= {one.letter: self.entries(one, self.numbers, one.default) for one in self.rotated}
+
+    def _rotated(self, resolved: Mapping[str, Any]) -> Iterator[Rotated]:
+        """Yield how many entries of heads are rotated, if only a part of a head is."""
+        heads = next(([one] for one in self.numbers if _WIDTH_OF_HEADS.fullmatch(one)), None)
+        heads = heads or next(([width, by] for width, by in self.multiples if by), None)
+        for key in self.entry["keys"] if heads else ():
+            said = resolved.get(key)
+            if key == SHARE:
+                stated = thawed(resolved.get(PARAMETERS))
+                said = said if not isinstance(stated, Mapping) else stated.get(SHARE, said)
+            partly = type(said) is float and said < 1 if key == SHARE else _ROTATED.search(key) and type(said) is int
+            if partly and key not in self.given:
+                yield Rotated(name_of(key) if key != SHARE else _ENTRIES, tuple(map(str, heads or ())), key, said)
+
+    def entries(self, one: Rotated, numbers: Mapping[str, int], said: float) -> int:
+        """Return how many entries of a head are rotated."""
+        return int(self.width(one, numbers) * said) if one.key.endswith(SHARE) else int(said)
+
+    @staticmethod
+    def width(one: Rotated, numbers: Mapping[str, int]) -> int:
+        """Return the width of heads of which a part is rotated."""
+        return numbers[one.width[0]] // (numbers[one.width[1]] if one.width[1:] else 1)
 
     def defaults_of(self, start: Point, values: Mapping[str, Value]) -> dict[str, Value]:
         """Return the defaults of keys that the record takes only if they are given."""
@@ -344,8 +380,9 @@ class Class:
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""
-        for inputs in candidates(self.made(self.base), self.numbers, resolved):
-            for self.inputs, self.units in ((inputs, each) for each in units(inputs)):
+        known, multiples = (getattr(self.reference, each.__name__, each) for each in (candidates, units))
+        for inputs in known(self.made(self.base), self.numbers, resolved):
+            for self.inputs, self.units in ((inputs, each) for each in multiples(inputs)):
                 try:
                     self.start()
                 except (RefusedError, UnreadError) as error:
@@ -361,7 +398,7 @@ class Class:
     @property
     def pictures(self) -> bool:
         """Whether the sizes of pictures are letters."""
-        return bool({"height", "width"} & {*self.letters_of_inputs})
+        return bool({"height", "width", "rows"} & {*self.letters_of_inputs})
 
     def keys_of(self, names: Sequence[str]) -> frozenset[str]:
         """Return the keys of letters that may be numbers instead; none if one of the letters is that of an input, or of a depth."""
@@ -372,7 +409,8 @@ class Class:
     @property
     def letters_of_inputs(self) -> list[str]:
         """The letters of the inputs' sizes."""
-        return sorted({axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"]})
+        axes = (axis for axes in self.inputs.values() for axis in axes if isinstance(axis, str) and axis not in self.entry["keys"])
+        return sorted({letter_in(axis)[1] for axis in axes})
 
     def start(self) -> dict[str, int]:
         """Return the first numbers that the reference takes.
@@ -409,7 +447,11 @@ class Class:
                 before = changed.get(key, self.base.get(key, self.defaults[key]))
                 assert isinstance(before, tuple)
                 changed[key] = (*before[:place], numbers[name], *before[place + 1 :])
+        shares = {one.key: (numbers[one.letter] + 1 / 2) / self.width(one, numbers) for one in self.rotated if one.key.endswith(SHARE)}
         found = self.full({**self.base, **changed, **(others or {})}, given=others or ())
+        for key, share in shares.items():  # settings of positions state it, too
+            found |= {one: frozen_value({**stated, key: share}) for one in (PARAMETERS, SCALING) if (stated := thawed(found.get(one)))}
+            found |= {} if PARAMETERS in found or SCALING in found else {key: share}
         return {key: value for key, value in found.items() if value is not None or key not in self.quotients}  # some take no given null
 
     def made(self, point: Point, device: str = "meta") -> Any:
@@ -548,10 +590,7 @@ class Class:
         Raises:
             RefusedError: texts that are shorter than their pictures.
         """
-        given: dict[str, Any] = {name: False for name in ("use_cache", "use_mems") if name in inspect.signature(model.forward).parameters}
-        for name, axes in self.inputs.items():
-            shape = [axis if isinstance(axis, int) else numbers[name_of(axis)] for axis in axes]
-            given[name] = torch.zeros(shape, device=device) if name in FLOATS else torch.zeros(shape, dtype=torch.long)
+        given = arrays(model, self.inputs, numbers, device)
         token = next((one for key in _TOKENS if type(one := getattr(model.config, key, None)) is int), None)
         if token is not None and {"input_ids", "pixel_values"} <= given.keys():
             texts = given["input_ids"]
@@ -663,7 +702,7 @@ class Finder:
     """Widths with the number of their heads: only heads of the width of the default are known."""
     products: list[tuple[str, str, str]] = field(default_factory=list)
     """Widths that must be the product of two other letters: the number of heads and the width of each, which is a key of its own."""
-    beside: list[str] = field(default_factory=list)
+    apart: list[str] = field(default_factory=list)
     """The letters of keys on which no tensor depends."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
     fresh: ClassVar[int] = _FRESH
@@ -702,9 +741,9 @@ class Finder:
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
         if of.beside:
-            self.beside = self.beside_tensors(base, recording) if known is None else [*map(name_of, known.get("beside", ()))]
-            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in self.beside}
-            base |= {name: of.numbers[name] for name in self.beside}
+            self.apart = self.beside_tensors(base, recording) if known is None else [*map(name_of, known.get("beside", ()))]
+            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in self.apart}
+            base |= {name: of.numbers[name] for name in self.apart}
         self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -746,6 +785,7 @@ class Finder:
         self.check_quotients(Predicted(laws), base, lines)
         layers, held, ordered = self.orders(laws, base, tested, held, known)
         cache, kept = self.cache(laws, program, (base, *tested[:5]), layers)
+        units = of.units | {one.letter: _PAIR for one in of.rotated}
         return {
             "base": {name: number for name, number in base.items() if name not in of.letters_of_inputs},
             "held": held,
@@ -759,14 +799,15 @@ class Finder:
                     for name, by in of.multiples
                     for most in [max(point[name] // (point[by] if by else 1) for point in (*numbers, *tested))]
                 ),
-                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in of.units.items()),
+                *([name, unit, None, max(point[name] for point in (*numbers, *tested))] for name, unit in units.items()),
             ],
             "within": of.positions(),
             **({"equal": [list(one) for one in self.equal]} if self.equal else {}),
             **({"products": [list(one) for one in self.products]} if self.products else {}),
             **({"quotients": of.quotients} if of.quotients else {}),
+            **({"rotated": [list(astuple(one)) for one in of.rotated]} if of.rotated else {}),
             **({"needed": of.needed} if of.needed else {}),
-            **({"beside": {of.keys[name]: base[name] for name in self.beside}} if self.beside else {}),
+            **({"beside": {of.keys[name]: base[name] for name in self.apart}} if self.apart else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
@@ -797,7 +838,7 @@ class Finder:
         for other in (number + 1, 2 * number):
             with suppress(RefusedError, UnreadError):
                 found.append(self.shaped(self.of.at(base, {key: other})))
-        return bool(found) and all(alike(recording, one) and not _equal(recording, one) for one in found)
+        return bool(found) and all(alike(recording, one) and not equal(recording, one) for one in found)
 
     def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the keys on which the operators depend, those of the known form or those that are given among them."""
@@ -849,7 +890,7 @@ class Finder:
         for key in {one.key for one in self.windows}:
             for window in _NARROWEST:
                 other = self.shaped(self.of.at(base, {key: window}))
-                if not alike(recording, other) or not _equal(recording, other):
+                if not alike(recording, other) or not equal(recording, other):
                     raise UnreadError(f"what is computed changes with {key}")
 
     def other_groups(self, heads: str, groups: str) -> int:
@@ -860,16 +901,18 @@ class Finder:
         return next(number // few for few in (4, 2, 3, number) if number % few == 0)
 
     def flags(self, known: Mapping[str, Any], count: int = _FLAGS) -> Iterator[Point]:
-        """Yield other values of flags on which the operators depend: each alone, then two at once."""
+        """Yield other values of flags on which the operators depend: each alone, then several at once."""
         resolved = self.of.reference.build(self.of.base).values
-        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool) and key.endswith(("tie_word_embeddings", "bias"))]
-        flags = sorted(flags, key=lambda key: key.endswith("bias"))[:count]
+        flags = [key for key in known["held"] if isinstance(resolved.get(key), bool)]
+        flags = sorted(flags, key=lambda key: (not key.endswith("tie_word_embeddings"), not key.endswith("bias")))[:count]
         single = [{key: not resolved[key]} for key in flags]
         yield from single
         for key in known["held"]:
-            if _WIDTH_OF_HEADS.search(key) and resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
+            if resolved.get(key) is None and "whole" in self.of.entry["keys"][key]:
                 yield {key: _HEAD}
-        yield from ({**one, **other} for place, one in enumerate(single) for other in single[place + 1 :])
+        yield from ({one.key: None} for one in self.of.rotated if one.key != SHARE)
+        several = (some for many in range(2, len(single) + 1) for some in combinations(single, many))
+        yield from ({key: value for one in some for key, value in one.items()} for some in several)
 
     def parted(self, odd: Sequence[Mapping[str, int]], others: Sequence[Mapping[str, int]]) -> bool:
         """Whether two letters are equal at all other points and at no odd one, or the reverse: their other case has other operators."""
@@ -918,7 +961,7 @@ class Finder:
                         raise UnreadError(f"null for {key} is no quotient, as {point} shows")
                     agreed += 1
             if agreed < _AGREED:
-                raise UnreadError(f"few configurations with null for {key} were built")
+                raise UnreadError(f"{_UNDIVIDED} for {key} were built")
 
     def divided(self, point: dict[str, int] | None, name: str, dividend: str, divisor: str) -> dict[str, int] | None:
         """Return numbers of which one is the quotient of two others, with a remainder in every other draw; None if there are none."""
@@ -964,6 +1007,12 @@ class Finder:
             if name == width and value % found[heads]:
                 return None
             found |= {each: value // found[heads]} if name == width else {width: found[heads] * found[each]}
+        for one in self.of.rotated:
+            width = self.of.width(one, found)
+            if name == one.letter and found[name] >= width:
+                found[one.width[0]] = 2 * found[name] * (found[one.width[1]] if one.width[1:] else 1)
+            elif name != one.letter and not width <= 4 * found[one.letter] < 4 * width:
+                found[one.letter] = max(_PAIR, width // 2 // _PAIR * _PAIR)
         if value > self.most.get(name, value) or not self.in_windows(found):
             return None
         if any((found[one] == found[other]) != equal for one, other, equal in self.equal):
@@ -982,6 +1031,8 @@ class Finder:
         if any(found[key] % unit for key, unit in self.of.units.items()):
             return None
         if any(found[width] != found[heads] * found[each] for width, heads, each in self.products):
+            return None
+        if any(not found[one.letter] < self.of.width(one, found) or found[one.letter] % _PAIR for one in self.of.rotated):
             return None
         return found if self.reads(found) else None
 
@@ -1107,6 +1158,7 @@ class Finder:
         """
         of = self.of
         letters = dict(zip(of.layer.names, of.layer.numbers, strict=True))
+        letters |= {one.letter: dims(one.letter) for one in of.rotated}
         letters |= {name: dims(name) for name in base if name not in letters and name not in of.letters_of_inputs}
         letters |= {other: letters[one] for one, other, equal in self.equal if equal}
         widths = {width: letters[str(heads)] * (base[width] // base[str(heads)]) for width, heads in self.proportional}
@@ -1115,6 +1167,9 @@ class Finder:
         symbols: dict[str, Any] = {name: letters[name] for name in base if isinstance(letters.get(name), Symbol) and name not in widths}
         symbols |= {name: dims(name) for name in of.letters_of_inputs}
         laws = Laws(Found(symbols | widths, tuple(symbols), tuple(numbers), merged(recordings)))
+        for one in of.rotated:
+            width = per(*(letters[name] for name in one.width)) if one.width[1:] else letters[one.width[0]]
+            laws.learn(laws.at(width - letters[one.letter]), width - letters[one.letter])
         exact = [(letters[one], letters[by]) for one, by in of.multiples if by is not None and one not in widths]
         entries = tuple(exactly(in_letters.entries(), exact))
         for entry in entries:
@@ -1123,9 +1178,12 @@ class Finder:
                     for inner in (size, *size.atoms(floor, per)) if isinstance(size, Expr) else ():
                         with suppress(ParamsymError, KeyError):
                             laws.learn(laws.at(inner), inner)
+        for size in self.told(letters | symbols):
+            with suppress(ParamsymError, KeyError):
+                laws.learn(laws.at(size), size)
         layer = _Solved(*(getattr(in_letters, one) for one in ("model_type", "architecture", "values", "names", "numbers")))
         layer.__dict__.update(laws=laws, templates=templates(laws, entries), exact=exact, shown=partial(shown_as, of.layer))
-        shapes = [tuple(axis if isinstance(axis, int) else symbols[name_of(axis)] for axis in axes) for axes in of.inputs.values()]
+        shapes = [tuple(axis if isinstance(axis, int) else size_of(axis, symbols) for axis in axes) for axes in of.inputs.values()]
         try:
             program = trace_layer(layer, *(ArrayType(shape, one.kind) for shape, one in zip(shapes, laws.found.merged.inputs, strict=True)))
             writer = Writer({symbol: name for name, symbol in symbols.items()})
@@ -1136,6 +1194,11 @@ class Finder:
             changing = [name for name, line in lines.items() if any(at.get(repr(one)) != at.get(repr(base)) for one in line)]
             changing = [name for name in changing if name not in of.letters_of_inputs and not _DEPTH.search(name)]
             raise NumberError(f"{type(error).__name__}: {str(error)[:300]}", changing) from None
+
+    def told(self, letters: Mapping[str, Any]) -> Iterator[Expr]:
+        """Yield sizes that may be in a pass, and that the search does not find; none here."""
+        del letters
+        return iter(())
 
     def cache(
         self, laws: Laws, program: Program, points: Sequence[Mapping[str, int]], layers: Sequence[Mapping[str, Any]]
@@ -1252,6 +1315,7 @@ class Finder:
                 or key in self.of.same
                 or key in {one for one, _ in self.of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in self.of.rotated)
             ):
                 continue
             if name_of(key) in base or key in self.of.given or key.endswith("model_type") or self.chance.random() < 0.5:
@@ -1281,6 +1345,7 @@ class Finder:
                 or key in of.same
                 or key in {one for one, _ in of.parts.values()}
                 or any(key == window.key for window in self.windows)
+                or any(key == one.key for one in of.rotated)
             ):
                 continue
             same, other = [resolved.get(key)], False
@@ -1293,7 +1358,7 @@ class Finder:
                 except UnreadError:
                     other = True
                     continue
-                if all(alike(a, b) and _equal(a, b) for a, b in zip(firsts, found, strict=True)):
+                if all(alike(a, b) and equal(a, b) for a, b in zip(firsts, found, strict=True)):
                     same.append(value)
                 else:
                     other = True
@@ -1348,7 +1413,7 @@ class Finder:
                 deeper = ({**base, name: number + more}, None) if name in base else (base, {key: number + more})
                 with suppress(RefusedError):
                     found = self.shaped(self.of.at(*deeper))
-                    if not alike(first, found) or (name not in base and not _equal(first, found)):
+                    if not alike(first, found) or (name not in base and not equal(first, found)):
                         raise UnreadError(f"{_SEVERAL}, as {key} = {number + more} shows")
 
     def of_layers(self) -> set[str]:
@@ -1399,7 +1464,7 @@ class Finder:
                 yield (one,) * len(value)
 
 
-def _equal(one: Recording, other: Recording) -> bool:
+def equal(one: Recording, other: Recording) -> bool:
     """Whether no whole number differs in two recordings of one structure."""
     varying: list[Any] = []
 
@@ -1419,7 +1484,7 @@ def _number_at(laws: Laws, size: Any, point: Mapping[str, int]) -> int:
 
 def _within(line: Line, most: Mapping[str, int]) -> Line:
     """Return keys or values with the positions that their layer keeps; of copies, those of the first one."""
-    limit = limit_at((step if isinstance(step, str) else step.name(int(str(step.start))) for step in line.path), most)
+    limit = limit_at((one if isinstance(one, str) else one.name(int(str(one.start))) for one in line.path), most) if most else None
     batch, positions, *rest = line.factors
     return line.but(factors=(batch, limit, *rest)) if limit is not None and isinstance(positions, int) and positions > limit else line
 
@@ -1474,7 +1539,9 @@ def main() -> None:
                 except Exception as error:  # noqa: BLE001 - one class that fails does not end the others
                     what = f"{type(error).__name__}: {error}"
                     more = finder.of.keys_of(error.names) - fixed if finder is not None and isinstance(error, NumberError) else frozenset()
-                    if not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
+                    if finder is not None and finder.of.quotients and str(error).startswith(_UNDIVIDED):
+                        asked = [{**given, **dict.fromkeys(finder.of.quotients)}, *asked]
+                    elif not forms and str(error).startswith(_SEVERAL) and len(layers) > 1:
                         layers, asked = layers[1:], [{}]
                     elif not forms and isinstance(error, RefusedError) and not mixed:
                         mixed, layers, asked = True, [SEVERAL], [{}]

@@ -9,7 +9,10 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paramsym.atlas.letters import name_of
+import torch
+from nesting import nested
+
+from paramsym.atlas.letters import name_of, size_of
 from paramsym.atlas.timm import SIDES
 
 Axes = tuple[str | int, ...]
@@ -23,6 +26,9 @@ STARTS: Mapping[str, tuple[int, ...]] = {
     "width": (160, 128, 192, 384),
     "samples": (16000, 24000),
     "frames": (100, 96, 128, 400),
+    "rows": (12, 32, 64),
+    "columns": (10, 24, 48),
+    "clip": (9, 5, 16),
 }
 """The first sizes of letters that are tried."""
 STEPS: Mapping[str, tuple[int, ...]] = {
@@ -31,6 +37,9 @@ STEPS: Mapping[str, tuple[int, ...]] = {
     "width": (32, 3, 7, 64, 128, 22),
     "samples": (320, 1, 1283, 4800),
     "frames": (1, 4, 7, 32, 64),
+    "rows": (4, 1, 5, 16),
+    "columns": (4, 3, 7, 16),
+    "clip": (8, 4, 16, 12),
 }
 """What is added to the first sizes; to lengths in tokens less, and once much."""
 FLOATS = (
@@ -42,6 +51,27 @@ FLOATS = (
     "inputs_embeds",
     "pixel_values_videos",
     "x",
+    "sample",
+    "hidden_states",
+    "timestep",
+    "r_timestep",
+    "pooled_projections",
+    "img_ids",
+    "txt_ids",
+    "guidance",
+    "original_size",
+    "target_size",
+    "crop_coords",
+    "mel",
+    "proj_embedding",
+    "global_hidden_states",
+    "added_time_ids",
+    "pooled_text_emb",
+    "micro_conds",
+    "added_cond_kwargs.text_embeds",
+    "added_cond_kwargs.resolution",
+    "added_cond_kwargs.aspect_ratio",
+    "added_cond_kwargs.time_ids",
 )
 _TEXTS: Inputs = {"input_ids": ("B", "S"), "qformer_input_ids": ("B", "T"), "decoder_input_ids": ("B", "T")}
 _HALVED = 32
@@ -58,6 +88,16 @@ _CHANNELS = (
 _IMAGES = ("image_size", "vision_config.image_size", "img_size", "backbone_config.image_size", "vision_config.backbone_config.image_size")
 _FRAMES = ("num_frames", "vision_config.num_frames")
 _BINS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "feature_dim", "num_mel_channels", "n_mels")
+
+
+def arrays(model: Any, inputs: Inputs, numbers: Mapping[str, int], device: str = "meta") -> dict[str, Any]:
+    """Return arrays of zeros for inputs, masks of ones, and no cache."""
+    given: dict[str, Any] = {one: False for one in ("use_cache", "use_mems") if one in inspect.signature(model.forward).parameters}
+    for name, axes in inputs.items():
+        shape = [axis if isinstance(axis, int) else size_of(axis, numbers) for axis in axes]
+        filled = torch.ones if name.endswith("mask") else torch.zeros
+        given[name] = filled(shape, device=device) if name in FLOATS else filled(shape, dtype=torch.long)
+    return nested(given)
 
 
 def candidates(model: Any, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> Iterator[Inputs]:

@@ -26,6 +26,7 @@ from paramsym.atlas.dropout import Dropout
 from paramsym.atlas.files import record_of
 from paramsym.read.recording import Called, Done, Recording, Ref, Repeated
 from paramsym.read.stacks import Stack
+from paramsym.read.torch_watch import flat
 
 _RATE, _SKIPPED, _PATHS = re.compile(r"drop"), re.compile(r"layer_?drop"), re.compile(r"drop_?(path|block)|patch_drop")
 _ATTENTION, _NORM = "scaled_dot_product_attention", "native_batch_norm"
@@ -237,7 +238,7 @@ class Rates:
         computation, point = replace(self.computation, dropout=tuple(found)), {**self.base, **rates}
         model = self.model(rates)
         layer, other = layers_at(self.model_type, self.name, computation, point, model, self.arguments(model))
-        shapes = [tuple(one.shape) for key, one in self.arguments(model).items() if key in computation.inputs]
+        shapes = [tuple(one.shape) for one in flat(self.arguments(model)) if torch.is_tensor(one)]
         for convention in KEPT:
             mine, its = (ps.activations(one, *shapes, convention=convention, dtype="float32").total for one in (layer, other))
             if mine != its:

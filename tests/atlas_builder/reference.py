@@ -30,7 +30,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils.import_utils import BACKENDS_MAPPING
 
 from paramsym.atlas.domain import default, verified
-from paramsym.atlas.files import TIMM, inner_of, plain_type
+from paramsym.atlas.files import DIFFUSERS, TIMM, inner_of, plain_type
 from paramsym.atlas.values import Value, frozen_value
 
 transformers.logging.set_verbosity_error()
@@ -145,7 +145,7 @@ def class_named(name: str, model_type: str) -> Any:
 
 
 def reference_of(model_type: str, name: str) -> Any:
-    """Return a class of a type, or an architecture of timm.
+    """Return a class of a type, an architecture of timm, or a class of diffusers.
 
     The type may name those of inner configurations: ``llava_next+text_config=mistral``. That of a published
     configuration, as in ``dpt+large``, always has the keys of this one.
@@ -154,6 +154,10 @@ def reference_of(model_type: str, name: str) -> Any:
         from atlas_builder.timm_reference import TimmReference
 
         return TimmReference(model_type)
+    if model_type.startswith(DIFFUSERS):
+        from atlas_builder.diffusers_reference import DiffusersReference
+
+        return DiffusersReference(model_type)
     inner: dict[str, Value] = {f"{key}.model_type": one for key, one in inner_of(model_type).items()}
     return Reference(config_class_of(model_type), class_named(name, model_type), {**inner, **published_keys(model_type)})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import warnings
 from collections.abc import Mapping
@@ -10,15 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.library
 from atlas_builder.reference import RefusedError
 from atlas_builder.storing import stored
+from atlas_builder.unfilled import quickly
 
 from paramsym.atlas.timm import SIDES
 
-for _operator in ("nms", "qnms"):  # torchvision may be built for another torch; only the names of its operators are needed
-    with contextlib.suppress(RuntimeError):
-        torch.library.define(f"torchvision::{_operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import timm
@@ -28,8 +24,6 @@ with warnings.catch_warnings():
 logging.getLogger("timm").setLevel(logging.ERROR)
 
 REFERENCE = f"timm {timm.__version__}"
-
-_IN_PLACE = ("add_", "clamp_", "copy_", "div_", "erfinv_", "fill_", "mul_", "normal_", "sub_", "uniform_", "zero_")
 
 
 def _lookup(length: int, max_relative_position: int | None = None, **_: Any) -> torch.Tensor:
@@ -42,30 +36,6 @@ pos_embed_rel.generate_lookup_tensor = _lookup
 
 
 _OF_WEIGHTS = frozenset({"tag", "num_classes", "fixed_input_size"})
-
-
-def _unchanged(tensor: Any, *_: Any, **__: Any) -> Any:
-    return tensor
-
-
-@contextlib.contextmanager
-def quickly() -> Any:
-    """Build without values: what only fills tensors does nothing, which on the meta device saves most of the time."""
-    inits = [name for name in vars(torch.nn.init) if name[0] != "_" and name[-1] == "_"]
-    patched = [(torch.nn.init, name) for name in inits] + [(torch.Tensor, name) for name in _IN_PLACE]
-    kept = [(where, name, getattr(where, name)) for where, name in patched]
-    try:
-        for where, name in patched:
-            setattr(where, name, _unchanged)
-        with warnings.catch_warnings(), torch.device("meta"):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for where, name, what in kept:
-            if where is torch.Tensor:
-                delattr(where, name)  # the method is inherited
-            else:
-                setattr(where, name, what)
 
 
 @dataclass(frozen=True)

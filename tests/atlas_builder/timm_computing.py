@@ -12,30 +12,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from atlas_builder.computing import Class, Finder
+from atlas_builder.computing import Class
+from atlas_builder.networks import NetworkFinder, compared, kept, known, told
 from atlas_builder.rates import rated
 from atlas_builder.reference import RefusedError
 from atlas_builder.timm_building import timm
 from oracles.live_timm import difference
 
-from paramsym.atlas import computing
-from paramsym.atlas.computing import formed, packed_computations, path_of
+from paramsym.atlas.computing import path_of
 from paramsym.atlas.files import TIMM, record_of, timm_index
-from paramsym.atlas.letters import name_of
-from paramsym.atlas.record import plain, unpacked
 from paramsym.loading import load
-
-
-class TimmFinder(Finder):
-    """The search for the computation of one architecture, in fewer passes."""
-
-    fresh, fewest, mixtures = 6, 5, 2
-
-    def held(self, base: Mapping[str, int], *_: Any) -> dict[str, Any]:
-        """Return all keys that are no letters, rates excepted: in evaluation they do nothing."""
-        values = self.of.reference.resolved(self.of.base)
-        rates = {key for key, domain in self.of.entry["keys"].items() if key.endswith("rate") and "number" in domain}
-        return {key: [values.get(key)] for key in self.of.entry["keys"] if name_of(key) not in base and key not in rates}
 
 
 def entry(name: str) -> dict[str, Any]:
@@ -50,11 +36,13 @@ def entry(name: str) -> dict[str, Any]:
     while True:
         of = Class(model_type, named, {}, fixed=fixed, turn=turn)
         try:
-            form = TimmFinder(of).found()
+            form = NetworkFinder(of).found()
         except RefusedError:
             raise
         except Exception as error:
             more = of.keys_of(getattr(error, "names", ())) - fixed
+            if turn == 3 or not of.pictures:
+                more = more or _sides(of) - fixed
             if more:
                 fixed |= more
             elif turn < 3 and of.pictures:
@@ -65,41 +53,23 @@ def entry(name: str) -> dict[str, Any]:
             return {named: {"inputs": {key: list(axes) for key, axes in of.inputs.items()}, "forms": [form]}}
 
 
-def kept(name: str, found: Mapping[str, Any]) -> None:
-    """Write the computation of an architecture into its file, from which it is read anew."""
-    path_of(TIMM + name).parent.mkdir(exist_ok=True, parents=True)
-    path_of(TIMM + name).write_bytes(packed_computations(TIMM + name, found))
-    for cache in (computing._classes_of, computing._forms_of):
-        cache.cache_clear()
+def _sides(of: Class) -> frozenset[str]:
+    """Return the keys of the input's sides that are letters."""
+    return frozenset(key for axes in of.inputs.values() for key in axes[2:] if key in of.entry["keys"])
 
 
-def compared(name: str, found: Mapping[str, Any]) -> str:
-    """Let a computation run if a run gives what the network gives; return why not, nothing if it does.
-
-    Only of an architecture that makes no arrays from sizes.
-    """
+def _compared(name: str, found: Mapping[str, Any]) -> str:
+    """Let a computation run if a run gives what the network gives; return why not, nothing if it does."""
     (entry,) = found.values()
     (form,) = entry["forms"]
-    form["recording"].pop("entries", None)
-    if constants := formed(entry["inputs"], form).recording.constants:
-        return f"no rules of {len(constants)} arrays"
-    form["recording"]["entries"] = []
-    kept(name, found)
-    said = "the comparison failed"
-    try:
-        said = difference(partial(timm.create_model, name), load(TIMM + name), name)
-    finally:
-        if said:
-            form["recording"].pop("entries")
-            kept(name, found)
-    return said
+    return compared(TIMM + name, found, form, lambda: difference(partial(timm.create_model, name), load(TIMM + name), name))
 
 
 def trained(name: str, found: Mapping[str, Any]) -> list[str]:
     """Write what training keeps, and let it run if a run agrees; return what is known of both."""
     said = [*rated(TIMM + name, found)]
-    kept(name, found)
-    return [*said, compared(name, found) or "runs"]
+    kept(TIMM + name, found)
+    return [*said, _compared(name, found) or "runs"]
 
 
 def main() -> None:
@@ -115,8 +85,8 @@ def main() -> None:
         if (chosen.new and there) or (chosen.again and not there):
             continue
         try:
-            found = plain(unpacked(path_of(TIMM + name).read_bytes()))["classes"] if chosen.again else entry(name)
-            kept(name, found)
+            found = known(TIMM + name) if chosen.again else entry(name)
+            kept(TIMM + name, found)
             said = f"{_told(found)} {trained(name, found)}"
         except Exception as error:  # noqa: BLE001 - one network that fails does not end the others
             said = f"{type(error).__name__}: {str(error)[:200]}"
@@ -126,7 +96,7 @@ def main() -> None:
 def _told(found: Mapping[str, Any]) -> str:
     (one,) = found.values()
     (form,) = one["forms"]
-    return f"{form['certificate']} {one['inputs']} held {sorted(form['held'])} above {form['above']} most {form['most']}"
+    return told(form, one["inputs"])
 
 
 if __name__ == "__main__":

@@ -6,15 +6,13 @@ the kept bytes are those of the record's computation with the operators of that 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
-from atlas_builder.inputs import FLOATS, STARTS
+from atlas_builder.inputs import STARTS, arrays
 from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewritten
 
 import paramsym as ps
@@ -59,16 +57,12 @@ def arguments(model: Any, computation: Computation, point: Mapping[str, Any]) ->
     """Return arrays of zeros for the inputs, and no cache."""
     sizes = {name_of(key): value for key, value in point.items()}
     sizes |= {name: starts[0] for name, starts in STARTS.items()}
-    given: dict[str, Any] = {one: False for one in ("use_cache", "use_mems") if one in inspect.signature(model.forward).parameters}
-    for name, axes in computation.inputs.items():
-        shape = [axis if isinstance(axis, int) else sizes[name_of(axis)] for axis in axes]
-        given[name] = torch.zeros(shape, device="meta") if name in FLOATS else torch.zeros(shape, dtype=torch.long)
-    return given
+    return arrays(model, dict(computation.inputs), sizes)
 
 
 def followers(model: Any) -> list[str]:
     """Return the paths, without numbers, of the modules of the rare word."""
-    kind, _ = WORDS[_RARE]
+    kind = WORDS[_RARE].kind
     return sorted({without_numbers(path) for path, module in model.named_modules() if type(module).__name__ == kind})
 
 

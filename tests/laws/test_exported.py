@@ -118,10 +118,10 @@ R = ps.dims("r")
 @pytest.mark.parametrize("share", [5, 6, 19, 20, 21])
 @pytest.mark.parametrize(
     ("model", "taken"),
-    [(ps.models.GptNeoX(rotary_dim=R), {5, 6, 19, 20}), (ps.models.Phi(rotary_dim=R), {6, 20}), (ps.models.Llama(rotary_dim=R), {19, 20})],
+    [(ps.models.GptNeoX(rotary_dim=R), {5, 6, 19, 20}), (ps.models.Llama(rotary_dim=R), {19, 20})],
 )
 def test_a_share_of_a_head(model: ps.Layer, taken: set[int], share: int) -> None:
-    """GPT-NeoX rotates five entries of twenty as six, Phi and StableLM only pairs, Llama whole heads, like their references."""
+    """GPT-NeoX rotates five entries of twenty as six, StableLM only pairs, Llama whole heads, like their references."""
     pytest.importorskip("numpy")
     row = {symbol.name: 2 for symbol in model.symbols} | {"H": 40, "A": 2, "r": share, "B": 1, "S": 3}
     for measure in COSTS.values():

@@ -67,3 +67,13 @@ def test_nothing_may_be_left_of_a_copy(kind: str) -> None:
     with pytest.raises(ShapeError):
         layer.output_shape((1, 3, 3))
     assert ps.CircularPad1d((-2, -1)).output_shape((1, 3, 3)) == (1, 3, 0)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_any_axes_precede_those_that_constants_fill(rank: int) -> None:
+    """Also none, as ``torch.nn.functional.pad`` takes them; one axis less is refused."""
+    layer = getattr(ps, f"ZeroPad{rank}d")(1)
+    for before in ((), (3,), (2, 3), (5, 2, 3)):
+        assert layer.output_shape((*before, *[4] * rank)) == (*before, *[6] * rank)
+    with pytest.raises(ShapeError, match=f"at least {rank} axes to pad"):
+        layer.output_shape((4,) * (rank - 1))

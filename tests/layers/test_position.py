@@ -11,7 +11,7 @@ from strategies import assert_value
 
 import paramsym as ps
 from paramsym import A, D, H, P
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
 
 w, h = ps.dims("w h")
 
@@ -127,3 +127,14 @@ def test_rotary_positions_keep_the_axes() -> None:
     """Rotation changes numbers, not shapes: with heads or without."""
     for shape in ((1, 2, 4), (1, 2, 3, 4)):
         assert ps.output_shape(ps.RotaryPositions(4), shape) == shape
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("layer", [ps.LearnedPositions, ps.SinusoidalPositions])
+def test_a_table_has_a_row_for_each_position(layer: Any, rows: int) -> None:
+    """As many positions as rows, and fewer, but not one more."""
+    table = layer(rows, 4)
+    for length in (1, rows):
+        assert table.output_shape((2, length, 4)) == (2, length, 4)
+    with pytest.raises(ShapeError, match=f"{rows + 1} positions, but the table has rows for {rows}"):
+        table.output_shape((2, rows + 1, 4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import paramsym as ps
 from paramsym import A, B, H, S, per
 from paramsym.measure.layout import Layout, like, mergeable, plain, viewed
 from paramsym.program.named_axes import Rearrange
@@ -74,3 +75,13 @@ def test_as_torch(order: str, sizes: tuple[int, ...]) -> None:
         except RuntimeError:
             merges = False
         assert mergeable(kind, layout, (first, first + 1)) is merges
+
+
+def test_one_position_needs_no_copy_of_heads() -> None:
+    """DeBERTa joins its heads by a view if there is one position, and by a copy otherwise: the formula does not hold for one."""
+    model = ps.load("microsoft/deberta-v3-xsmall").origin[0]
+    cost = ps.memory(model, dtype="bfloat16", convention="torch-sdpa")
+    sizes = {symbol: int(size) for symbol, size in ps.load("microsoft/deberta-v3-xsmall").sizes.items()}
+    for positions in (1, 2, 8):
+        given = {symbol: sizes.get(symbol, positions if symbol.name == "S" else 2) for symbol in cost.symbols}
+        assert ps.evaluate(cost, given) == cost.at(given).count

@@ -71,3 +71,15 @@ def test_homes() -> None:
     for home, (_, types) in FAMILIES.items():
         for model_type in types.split():
             assert family_of(model_type).model.__module__ == f"paramsym.models.{home}"
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in MODELS if "expert_storage" in model.__dataclass_fields__], ids=lambda one: one.__name__
+)
+def test_storage_of_experts_changes_no_count(model: type[ps.Layer]) -> None:
+    """Stacked or separate: the same numbers are stored and used, and an expert has a bias in both or in neither."""
+    stacked, separate = (model(expert_storage=storage) for storage in ("stacked", "separate"))
+    assert stacked.params == separate.params
+    assert stacked.active == separate.active
+    assert {name.rpartition(".")[2] for name in separate.shapes(buffers=True)} >= {"weight"}
+    assert not any(".experts." in line.name and line.name.endswith("bias") for line in separate.lines)

@@ -13,7 +13,7 @@ from oracles.decoder_configs import DECODERS
 from oracles.test_forward_models import AS_IT_STANDS, outputs, randomised
 
 import paramsym as ps
-from paramsym.errors import ConfigError, ShapeError
+from paramsym.errors import ConfigError, NotYetError, ShapeError
 from paramsym.models import family_of
 from paramsym.testing.running import largest_difference
 
@@ -143,7 +143,7 @@ def test_a_share_of_a_head(model_type: str, kind: str, share: float, runs: bool)
         with pytest.raises(RuntimeError, match="must match the size"):
             theirs(inputs)
         for ask in (ps.flops, ps.activations, ps.output_shape):
-            with pytest.raises(ShapeError, match="of a head to rotate"):
+            with pytest.raises((ShapeError, NotYetError), match=r"of a head( to rotate|; what the model computes is known for pairs)"):
                 ask(ours, (1, 3))
 
 

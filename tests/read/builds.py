@@ -101,6 +101,37 @@ class Grouped(nn.Module):
         return x + self.down(functional.silu(self.gate(y)) * self.up(y))
 
 
+class Stretched(nn.Module):
+    """Attention whose keys and values are stretched to the heads of the queries: a view if there is one group."""
+
+    def __init__(self, groups: int = 2, queries: int = 3, head: int = 4) -> None:
+        super().__init__()
+        self.groups, self.queries, self.head = groups, queries, head
+        width = groups * queries * head
+        self.q, self.k, self.v, self.o = (nn.Linear(width, size) for size in (width, groups * head, groups * head, width))
+
+    def forward(self, x: Any) -> Any:
+        b, s, width = x.shape
+        heads = self.groups * self.queries
+        q = self.q(x).view(b, s, heads, self.head).transpose(1, 2)
+        k, v = (one(x).view(b, s, self.groups, self.head).transpose(1, 2) for one in (self.k, self.v))
+        k, v = (one[:, :, None].expand(-1, -1, self.queries, -1, -1).reshape(b, heads, s, self.head) for one in (k, v))
+        return self.o((q @ k.transpose(-1, -2)).softmax(-1).matmul(v).transpose(1, 2).reshape(b, s, width))
+
+
+class Sums(nn.Module):
+    """Attention in Einstein's notation: without a sum over positions, torch multiplies entry by entry."""
+
+    def __init__(self, heads: int = 2, head: int = 3) -> None:
+        super().__init__()
+        self.heads, self.qkv = heads, nn.Linear(heads * head, 3 * heads * head, bias=False)
+
+    def forward(self, x: Any) -> Any:
+        q, k, v = (one.reshape(*one.shape[:2], self.heads, -1) for one in self.qkv(x).chunk(3, -1))
+        scores = torch.einsum("bihd,bjhd->bhij", q, k).softmax(-1)
+        return torch.einsum("bhij,bjhd->bihd", scores, v).reshape(x.shape)
+
+
 class Decoder(nn.Module):
     def __init__(self, depth: int, groups: int, queries: int, head: int, hidden: int) -> None:
         super().__init__()

@@ -351,3 +351,11 @@ def test_public_questions() -> None:
     joined = module(lambda self, x: torch.cat([self.one(y := self.stem(x)), self.other(y)], 1), stem=stem, **each)
     found = [ps.macs(ps.from_module(net), (1, 3, 32, 32)).total for net in (alone, joined)]
     assert found == [30 * 30 * 27 * 24 + 28 * 28 * 9 * 24, 30 * 30 * 27 * 24 + 2 * 28 * 28 * 9 * 24] == [752_544, 921_888]
+
+
+def test_connections() -> None:
+    """The tensors of a module that is no layer of the library count beside those of its parts: 2 matrices with 4 biases, and a matrix."""
+    inner = module(lambda self, x: self.c(x) * self.w[0], c=nn.Linear(3, 4))
+    outer = nn.Sequential(inner, nn.Linear(4, 5))
+    assert ps.connections(ps.from_module(outer), (B, 3)) == (3 * 4 + 4) + 4 + (4 * 5 + 5)
+    assert ps.connections(ps.from_module(outer), (B, 7, 3)) == 7 * (16 + 25) + 7 * 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sympy import ceiling, floor
 
@@ -118,3 +120,23 @@ def test_rows_of_quotients_do_not_touch() -> None:
     assert written[0] == r"\texttt{one} & $A \lceil H/32 \rceil$ \\"
     assert written[1] == r"\texttt{two} & $\frac{H}{A}$ \\[3pt]"
     assert written[2].endswith(r"\right\rfloor$ \\[3pt]")
+
+
+def test_only_long_texts_are_broken() -> None:
+    """Numbers keep one line each, and so do short texts, in a table that is too wide for the page."""
+    rows = [("word", 10**30 + row, "many words " * 20, "a formula that is long enough to be broken") for row in range(3)]
+    written = Table(("kind", "amount", "reason", "text"), tuple(rows)).to_latex()
+    (columns,) = re.findall(r"begin\{tabular\}\{(.*)\}\n", written)
+    assert re.sub(r">\{[^}]*\}p\{[^}]*\}", "p", columns) == "lrpp"
+
+
+def test_questions_have_space_before_them() -> None:
+    """Between the answers of two questions, but not above the first; groups of names have none."""
+    rows = (("flops", "a", 1), ("flops", "b", 2), ("macs", "a", 3), ("macs", "b", 4))
+    written = Table(("question", "model", "count"), rows).to_latex()
+    assert written.count(r"\multicolumn") == 2
+    assert written.count(r"\addlinespace \multicolumn") == written.count(r"\addlinespace") == 1
+    assert written.index("flops") < written.index(r"\addlinespace") < written.index("macs")
+    grouped = ps.models.Bert().table().to_latex(grouped=True)
+    assert r"\multicolumn" in grouped
+    assert r"\addlinespace" not in grouped

@@ -61,8 +61,12 @@ def _beside(largest: Max, size: Dim) -> Dim:
 
 
 def _still_holds(cost: Cost, *broken: Condition) -> bool:
-    """Whether the closed form still gives the cost for sizes that break the conditions: the cost is computed again for them."""
+    """Whether the closed form still gives the cost for sizes that break the conditions: the cost is computed again for them.
+
+    The closed forms of stored tensors need only the layer's own conditions, so of memory only the arrays are computed again.
+    """
     puts: dict[Symbol, Expr] = {}
+    cost = cost.of_arrays or cost
     stated = cost.polynomial
     for one in broken:
         small, large = (canonical(substitute(side, puts)) for side in (one.small, one.large))
@@ -81,7 +85,9 @@ def _still_holds(cost: Cost, *broken: Condition) -> bool:
 @lru_cache(maxsize=256)
 def _rebuilt(layer: Layer, puts: tuple[tuple[Symbol, Expr], ...]) -> Layer:
     """Return the layer built again with other sizes. Costs of one layer share it, and with it the program that the layer caches."""
-    return layer.substituted(dict(puts))
+    layer = layer.substituted(dict(puts))
+    layer.polynomial  # noqa: B018 - sizes of tensors are checked when the tensors are listed
+    return layer
 
 
 def _either(one: Condition, other: Condition) -> tuple[Condition, ...]:

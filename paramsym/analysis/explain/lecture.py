@@ -1,4 +1,4 @@
-"""The sentences of a derivation as a lecturer says them: "Each head has width H/A; A of them give H."."""
+"""The sentences of ``explain(..., style="lecture")``: "Each head has width H/A; A of them give H."."""
 
 from __future__ import annotations
 

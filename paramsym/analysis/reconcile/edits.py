@@ -69,6 +69,11 @@ def fixed(subject: Subject, term: Polynomial, words: str, cost: float, tensors: 
     return Edit(words, tuple(tensors), subject.value(term), cost, fixed=term, **more)
 
 
+def counted_as(subject: Subject, formula: Polynomial, words: str, cost: float, **more: Any) -> Edit:
+    """Return the edit that counts another formula in place of the subject's; it combines with no other edit."""
+    return fixed(subject, formula - subject.formula, words, cost, alone=True, **more)
+
+
 def resized(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float, **more: Any) -> Edit:
     """Return the edit that builds the layer with other sizes; without effect if they give no whole number."""
     count = subject.value(subject.formula, {**subject.sizes, **changes})

@@ -11,7 +11,7 @@ from sympy import Expr
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import stack
-from paramsym.analysis.reconcile.edits import Edit, fixed
+from paramsym.analysis.reconcile.edits import Edit, counted_as
 from paramsym.analysis.reconcile.options import with_modules
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.core.ledger import Line
@@ -35,17 +35,17 @@ class _Stored:
 def numbers_in_eight_bits(subject: Subject) -> Iterator[Edit]:
     """Yield the numbers of such files: all of them, as sites of models show them, and those in 8 bits alone."""
     for place, one in enumerate(_files(subject)):
-        every = Polynomial.of(one.small + one.half + one.full) - subject.formula
-        yield fixed(subject, every, f"the numbers of {one.words}, the scales counted as well", 1.13, alone=True)
+        every = Polynomial.of(one.small + one.half + one.full)
+        yield counted_as(subject, every, f"the numbers of {one.words}, the scales counted as well", 1.13)
         if place:  # of a model as it is, those in 8 bits are the matrices of its blocks, which has usual names
-            yield fixed(subject, Polynomial.of(one.small) - subject.formula, f"only the numbers in 8 bits of {one.words}", 1.2, alone=True)
+            yield counted_as(subject, Polynomial.of(one.small), f"only the numbers in 8 bits of {one.words}", 1.2)
 
 
 def bytes_in_eight_bits(subject: Subject) -> Iterator[Edit]:
     """Yield the bytes of such files."""
     for one in _files(subject):
-        term = Polynomial.of(one.small + 2 * one.half + 4 * one.full) - subject.formula
-        yield fixed(subject, term, f"the bytes of {one.words}", 1.2, alone=True, unit="bytes")
+        size = Polynomial.of(one.small + 2 * one.half + 4 * one.full)
+        yield counted_as(subject, size, f"the bytes of {one.words}", 1.2, unit="bytes")
 
 
 def _files(subject: Subject) -> Iterator[_Stored]:
@@ -76,7 +76,7 @@ def _stored(subject: Subject, words: str, lines: tuple[Line, ...]) -> Iterator[_
 
 
 def _blocks(subject: Subject, line: Line) -> int:
-    """Return the blocks of a matrix and of its copies, the last ones cut off."""
+    """Return the number of blocks of a matrix and of its copies; a last block may be smaller than the others."""
     sides = [axis for axis, size in zip(line.axes, line.shape, strict=True) if not isinstance(size, stack)]
     copies = prod(subject.value(Polynomial.of(count)) if isinstance(count, Expr) else count for count in line.stored)
     return copies * prod(-(-subject.value(Polynomial.product(side)) // _BLOCK) for side in sides)

@@ -15,7 +15,7 @@ from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.counted import total
 from paramsym.analysis.reconcile.answers import Answer, Reading
-from paramsym.analysis.reconcile.edits import Edit, fixed
+from paramsym.analysis.reconcile.edits import Edit, counted_as
 from paramsym.analysis.reconcile.in_eight_bits import bytes_in_eight_bits
 from paramsym.analysis.reconcile.mixes import mixes
 from paramsym.analysis.reconcile.options import optional
@@ -60,7 +60,7 @@ def in_widths(subject: Subject) -> Iterator[Edit]:
     """Yield the bytes of the counted numbers, all in one width."""
     for width, names in _WIDTHS:
         words = f"the bytes of the numbers in {names}, {width} each"
-        yield fixed(subject, subject.formula * Polynomial.of(width) - subject.formula, words, 1.07, alone=True, unit="bytes")
+        yield counted_as(subject, subject.formula * Polynomial.of(width), words, 1.07, unit="bytes")
 
 
 def in_formats(subject: Subject) -> Iterator[Edit]:
@@ -68,9 +68,9 @@ def in_formats(subject: Subject) -> Iterator[Edit]:
     lines = [line for line in subject.root.lines if not line.alias_of and not line.buffer]
     weights = {which: Weights(lines, which) for which in get_args(Which)}
     for form in FORMATS.values():
-        term = weights[form.which].in_format(form, BYTES[form.rest or "float16"]) - subject.formula
+        size = weights[form.which].in_format(form, BYTES[form.rest or "float16"])
         words = f"the bytes of a file in the format {form.name}: {form.counts}{'' if form.rest else ', the rest in 16 bits'}"
-        yield fixed(subject, term, words, 1.3, alone=True, unit="bytes")
+        yield counted_as(subject, size, words, 1.3, unit="bytes")
 
 
 def of_file(subject: Subject, stated: Stated) -> list[Answer]:
@@ -119,8 +119,8 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
     masks = Polynomial.product((*found, found[1])) if found else Polynomial.of(0)
     for edit in optional(subject):
         for width, names in _WIDTHS[:2]:
-            term = (subject.formula + edit.term(subject)) * Polynomial.of(width) - subject.formula
-            yield fixed(subject, term, f"a file in {names} of the model {edit.words}, {width} bytes each", _UNUSUAL, alone=True)
+            size = (subject.formula + edit.term(subject)) * Polynomial.of(width)
+            yield counted_as(subject, size, f"a file in {names} of the model {edit.words}, {width} bytes each", _UNUSUAL)
     buffers = total(line for line in subject.root.lines if line.buffer and line.persistent and not line.alias_of)
     for more, what in (
         (tied, "with its tied tensors under each name"),
@@ -128,8 +128,8 @@ def _with_more(subject: Subject) -> Iterator[Edit]:
         (buffers, "with its buffers"),
     ):
         for width, names in _WIDTHS[:2] if more else ():
-            term = (subject.formula + more) * Polynomial.of(width) - subject.formula
-            yield fixed(subject, term, f"a file in {names} {what}, {width} bytes each", 1.1, alone=True)
+            size = (subject.formula + more) * Polynomial.of(width)
+            yield counted_as(subject, size, f"a file in {names} {what}, {width} bytes each", 1.1)
 
 
 def per_parameter(subject: Subject) -> Iterator[Edit]:
@@ -138,8 +138,8 @@ def per_parameter(subject: Subject) -> Iterator[Edit]:
     if isinstance(root, Cost) and root.function.__name__ == "memory":
         parameters = root.layer.polynomial
         for width, words in _PER_PARAMETER[root.chosen["use"]]:
-            term = parameters * Polynomial.of(width) - subject.formula
-            yield fixed(subject, term, _each(width, f"{subject.value(parameters):,} parameters", words), 1.0, alone=True)
+            size = parameters * Polynomial.of(width)
+            yield counted_as(subject, size, _each(width, f"{subject.value(parameters):,} parameters", words), 1.0)
 
 
 def _each(width: Dim, parameters: str, words: str) -> str:
@@ -148,7 +148,7 @@ def _each(width: Dim, parameters: str, words: str) -> str:
 
 
 def of_rounded_size(subject: Subject, stated: Stated) -> list[Answer]:
-    """Return what a claim counts if it is so many bytes for each parameter of a rounded size: 112 GB are 16 bytes for each of 7 billion.
+    """Return what a claim counts if it is a number of bytes for each parameter of a rounded size: 112 GB are 16 for each of 7 billion.
 
     The claim is one about memory, or about the bytes of parameters.
     """

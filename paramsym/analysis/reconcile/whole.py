@@ -1,4 +1,4 @@
-"""Edits that are not of one group: ties, biases, norms, shards, masks, buffers, another convention."""
+"""Edits of a whole model, not of one group of tensors: ties, biases, norms, shards, masks, buffers, another convention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hits in words: answers with a term in letters, and what a count is to a claim that it agrees with."""
+"""From the hits of a search to answers in words, with a term in letters; and the answer if the count agrees with the claim."""
 
 from __future__ import annotations
 

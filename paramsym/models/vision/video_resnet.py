@@ -29,7 +29,7 @@ class VideoResNet(Averaged, Videos):
     """A ResNet of basic blocks for videos, whose convolutions read three frames, or one frame, or space first and then time.
 
     ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
-    "Conv2Plus1D" of 1x3x3 and 3x1x1, with so many channels between them that the count is that of 3x3x3, rounded down:
+    "Conv2Plus1D" of 1x3x3 and 3x1x1, whose number of channels between them is chosen to give the count of 3x3x3, rounded down:
     floor(27*i*o/(9*i + 3*o)) for i and o channels. ``stem`` is "BasicStem" or "R2Plus1dStem". Depths n1 to n4 and N classes are letters
     if they are not given.
 

@@ -8,7 +8,8 @@ import pytest
 
 import paramsym as ps
 from paramsym import A, E, H, L, V, per
-from paramsym.analysis.reconcile.edits import Edit, Structure
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.analysis.reconcile.edits import Edit, Structure, counted_as
 from paramsym.analysis.reconcile.ranking import Hit
 from paramsym.analysis.reconcile.subject import Subject
 
@@ -114,3 +115,12 @@ def test_names_of_several_layers_have_at_most_three_steps() -> None:
     names = {edit.words.split()[1] for edit in edits(ps.Block(x=ps.Block(a=third), y=ps.Block(a=third), z=third)) if "every" in edit.words}
     assert "a" in names
     assert max(name.count(".") for name in names) < 3
+
+
+def test_another_formula_combines_with_no_edit() -> None:
+    """It replaces the whole count, so that an edit of a part of the count would be counted in a formula without this part."""
+    subject = Subject(ps.load("bert-base-uncased"))
+    other = Polynomial.of(12 * L * H**2)
+    edit = counted_as(subject, other, "twelve matrices of every layer", 1.0)
+    assert edit.alone
+    assert subject.count + edit.value == 12 * 12 * 768**2

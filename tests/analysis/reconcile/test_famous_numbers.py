@@ -116,7 +116,9 @@ FAMOUS = {
     "Qwen1.5 72B, 56.19B": Famous(
         ps.models.Llama(architecture="Qwen2ForCausalLM"), "Qwen/Qwen1.5-72B", "56.19B", -F * H * L, "EleutherAI/cookbook 36"
     ),
-    "Phi-2, 2.7B": Famous(ps.models.Phi(architecture="PhiForCausalLM"), "microsoft/phi-2", "2.7B", 0, "its model card"),
+    "Phi-2, 2.7B": Famous(
+        ps.models.Phi(architecture="PhiForCausalLM", partial_rotary_factor=0.4), "microsoft/phi-2", "2.7B", 0, "its model card"
+    ),
     "Gemma 2B without embeddings": Famous(
         ps.models.Gemma(architecture="GemmaForCausalLM"), "google/gemma-2b", 1_981_884_416, -H * V, "Gemma Team 2024, table 2"
     ),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from sympy import Symbol
+
 import paramsym as ps
-from paramsym import F, H, V
+from paramsym import A, C, D, F, G, H, K, L, P, S, T, V
 from paramsym.analysis.claim import read
 from paramsym.analysis.reconcile.resizing import by_size, roots
 from paramsym.analysis.reconcile.subject import Subject
@@ -38,3 +41,17 @@ def test_a_rounded_claim_needs_large_steps() -> None:
     """1.10M leaves room for 10,000; one row of 100,000 stands out ten times, one of 91,666 does not."""
     assert list(sizes(ps.Embedding(V, H).at(V=12, H=100_000), "1.10M")) == ["no known habit; V = 11 in place of 12 would give it"]
     assert sizes(ps.Embedding(V, H).at(V=13, H=91_666), "1.10M") == {}
+
+
+@pytest.mark.parametrize(("one", "other"), [(G, A), (F, H), (H, D), (A, D), (P, S), (P, H), (S, T), (C, K)])
+def test_sizes_that_people_mistake(one: Symbol, other: Symbol) -> None:
+    """Groups and heads, widths, positions of a table and of a text, channels and kernels: either way, and without doubt about the habit."""
+    layer = ps.Block(a=ps.Embedding(one, 7), b=ps.Embedding(other, 13)).at({one: 60, other: 90})
+    assert str(ps.reconcile(layer, (7 + 13) * 90)[0].readings[0]) == f"{other} in place of {one}"
+    assert str(ps.reconcile(layer, (7 + 13) * 60)[0].readings[0]) == f"{one} in place of {other}"
+
+
+def test_sizes_that_nobody_mistakes() -> None:
+    """An answer says that no habit is known."""
+    layer = ps.Block(a=ps.Embedding(V, 7), b=ps.Embedding(L, 13)).at(V=60, L=90)
+    assert "no known habit" in str(ps.reconcile(layer, (7 + 13) * 90))

@@ -13,7 +13,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
-from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, counted_as, fixed, resized, scaled
 from paramsym.analysis.ways import blocks_of
 from paramsym.core.ledger import Line
 from paramsym.core.names import layer_at
@@ -46,8 +46,7 @@ def _windows(structure: Structure) -> Iterator[Edit]:
         positions = [symbol for symbol in window.args if isinstance(symbol, Symbol)]
         if len(positions) == 1:
             without: Any = subject.formula.as_expr().xreplace({window: positions[0]})
-            term = Polynomial.of(without) - subject.formula
-            yield fixed(subject, term, "windows ignored: every layer keeps or reads all positions", 0.9, alone=True)
+            yield counted_as(subject, Polynomial.of(without), "windows ignored: every layer keeps or reads all positions", 0.9)
 
 
 def _pairs(structure: Structure) -> Iterator[Edit]:
@@ -81,11 +80,11 @@ def _strides(structure: Structure) -> Iterator[Edit]:
                     changed = changed.replace(name, replace(layer, stride=step))  # type: ignore[type-var]
                 words = _EARLY if steps[0] == 1 else _LATE
     if changed is not root.layer:
-        term = root.of(changed).polynomial - structure.subject.formula
-        yield fixed(structure.subject, term, words, 0.9, alone=True)
+        found = root.of(changed).polynomial
+        yield counted_as(structure.subject, found, words, 0.9)
         if root.unit == "FLOPs":
-            halved = root.of(changed).polynomial * Polynomial.of(Rational(1, 2)) - structure.subject.formula
-            yield fixed(structure.subject, halved, f"{words}, and multiply-adds counted once", 0.95, alone=True)
+            halved = found * Polynomial.of(Rational(1, 2))
+            yield counted_as(structure.subject, halved, f"{words}, and multiply-adds counted once", 0.95)
 
 
 def _groups(structure: Structure) -> Iterator[Edit]:
@@ -93,9 +92,8 @@ def _groups(structure: Structure) -> Iterator[Edit]:
     subject = structure.subject
     heads, groups = subject.used.get(_HEADS) or subject.whole.get(_HEADS), subject.used.get(_GROUPS)
     if isinstance(subject.root, Cost) and heads and groups and heads != groups:
-        term = subject.formula.put(_GROUPS, Polynomial.of(_HEADS)) - subject.formula
         words = f"a key and a value for each of the {heads} heads, without groups: A in place of G = {groups}"
-        yield fixed(subject, term, words, 0.95, alone=True)
+        yield counted_as(subject, subject.formula.put(_GROUPS, Polynomial.of(_HEADS)), words, 0.95)
     if heads and groups and heads % groups == 0 and heads // groups not in {groups, heads}:
         yield resized(subject, {_GROUPS: heads // groups}, f"A/G = {heads // groups} in place of G = {groups}", 1.02)
 
@@ -217,7 +215,7 @@ def _logits(structure: Structure) -> Iterator[Edit]:
 
 
 def _inputs(structure: Structure) -> Iterator[Edit]:
-    """One text, image or token in place of many, and pictures of another usual side."""
+    """One text, image or token instead of many, and images of another usual side."""
     subject, root = structure.subject, structure.subject.root
     if not isinstance(root, Cost):
         return
@@ -237,7 +235,7 @@ def _inputs(structure: Structure) -> Iterator[Edit]:
                 found = root.ask(root.layer, shape, *root.inputs[1:]).polynomial
             except ParamsymError:  # too small for the network
                 continue
-            yield fixed(subject, found - subject.formula, words, 1.0 if shape[2:] == images[2:] else 1.05, alone=True)
+            yield counted_as(subject, found, words, 1.0 if shape[2:] == images[2:] else 1.05)
 
 
 def _experts(structure: Structure) -> Iterator[Edit]:
@@ -246,12 +244,12 @@ def _experts(structure: Structure) -> Iterator[Edit]:
     experts, chosen = (subject.whole.get(symbol, 0) for symbol in (_ALL, _CHOSEN))
     if not isinstance(root, Cost) or root.function.__name__ not in {"flops", "macs"} or not experts > chosen > 0:
         return
-    every = subject.formula.put(_CHOSEN, Polynomial.of(_ALL)) - subject.formula
-    yield fixed(subject, every, f"all {experts} experts computed for each token, in place of {chosen}", 0.95, alone=True)
+    every = subject.formula.put(_CHOSEN, Polynomial.of(_ALL))
+    yield counted_as(subject, every, f"all {experts} experts computed for each token, in place of {chosen}", 0.95)
     passes = {"forward": 1, "backward": 2, "both": 3}[root.chosen.get("way", "forward")] * (1 if root.unit == "MACs" else 2)
     tokens = Polynomial.of(1) if root.chosen.get("per") == "token" else Polynomial.product(root.inputs[0])
-    term = root.layer.polynomial * tokens * Polynomial.of(passes) - subject.formula
-    yield fixed(subject, term, f"{passes} for each parameter, those of all experts too, and each token", 0.95, alone=True)
+    found = root.layer.polynomial * tokens * Polynomial.of(passes)
+    yield counted_as(subject, found, f"{passes} for each parameter, those of all experts too, and each token", 0.95)
 
 
 def _recomputed(structure: Structure) -> Iterator[Edit]:
@@ -265,7 +263,7 @@ def _recomputed(structure: Structure) -> Iterator[Edit]:
             except ParamsymError:
                 continue
             words = "everything kept, and nothing computed again" if name == "none" else f"{name} recomputation: activations computed again"
-            yield fixed(structure.subject, found - structure.subject.formula, words, 0.96, alone=True)
+            yield counted_as(structure.subject, found, words, 0.96)
 
 
 def _kernels(structure: Structure) -> Iterator[Edit]:
@@ -281,9 +279,8 @@ def _kernels(structure: Structure) -> Iterator[Edit]:
             except ParamsymError:
                 continue
             words = f"{one.name} as one kernel, which keeps its input alone, in place of {name} by operators"
-            yield fixed(structure.subject, found.polynomial - structure.subject.formula, words, 0.9, alone=True)
-            blocks = blocks_of(found) - structure.subject.formula
-            yield fixed(structure.subject, blocks, f"the repeated blocks alone, with {words}", 0.92, alone=True)
+            yield counted_as(structure.subject, found.polynomial, words, 0.9)
+            yield counted_as(structure.subject, blocks_of(found), f"the repeated blocks alone, with {words}", 0.92)
 
 
 def _rules(structure: Structure) -> Iterator[Edit]:
@@ -291,9 +288,8 @@ def _rules(structure: Structure) -> Iterator[Edit]:
     subject, root = structure.subject, structure.subject.root
     sizes = [BY_NAME[name].symbol for name in "HBSL"]
     if isinstance(root, Cost) and root.function.__name__ == "activations" and root.unit == "bytes" and {*sizes} <= subject.whole.keys():
-        term = Polynomial.product((24, *sizes)) - subject.formula
         words = "12 numbers of 2 bytes for each width, position and layer, as Rajbhandari et al. 2020 estimate activations"
-        yield fixed(subject, term, words, 0.95, alone=True)
+        yield counted_as(subject, Polynomial.product((24, *sizes)), words, 0.95)
 
 
 _BY_OPERATORS = frozenset({"gelu_new", "quick_gelu"})
@@ -317,7 +313,7 @@ def _pools(structure: Structure) -> Iterator[Edit]:
             continue
         found = root.ask(root.layer, *root.inputs, convention=name).polynomial
         words = f"counted as {name}, with {what}"
-        yield fixed(structure.subject, found + pooled - structure.subject.formula, words, 1.0, alone=True)
+        yield counted_as(structure.subject, found + pooled, words, 1.0)
 
 
 def _pooled(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import total
-from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, fixed, resized, scaled
+from paramsym.analysis.reconcile.edits import Edit, Habit, Structure, counted_as, fixed, resized, scaled
 from paramsym.analysis.reconcile.in_eight_bits import numbers_in_eight_bits
 from paramsym.analysis.reconcile.stated_bytes import in_formats, in_widths, per_parameter
 from paramsym.core.ledger import Line
@@ -82,7 +82,7 @@ def _adapters(structure: Structure) -> Iterator[Edit]:
     matrices = structure.subject.total(sorted(_matrices(structure)))
     for words, term in _adapters_of(structure):
         yield fixed(structure.subject, term, f"{words} added", 1.15, alone=True, choice=True)
-        yield fixed(structure.subject, term - structure.subject.formula, f"only {words} counted", 1.15, alone=True, choice=True)
+        yield counted_as(structure.subject, term, f"only {words} counted", 1.15, choice=True)
         packed = term - matrices * Polynomial.of(Rational(1, 2))
         both = f"{words} added, and the matrices of the blocks packed, two numbers of 4 bits to a byte, each packed number counted as one"
         yield fixed(structure.subject, packed, both, 1.2, alone=True, choice=True)
@@ -115,10 +115,9 @@ def _padded(structure: Structure) -> Iterator[Edit]:
             words = f"V = {padded:,} in place of {size:,}, padded to a multiple of {multiple}"
             yield resized(subject, {_VOCABULARY: padded}, words, 1.07, choice=True)
             if biases and size in _PREDECESSORS and multiple == _NANOGPT:
-                bare = without.put(_VOCABULARY, Polynomial.of(padded)) - subject.formula
-                yield fixed(subject, bare, f"{words}, and without the biases", 0.97, alone=True)
-                seated = bare - positions
-                yield fixed(subject, seated, f"{words}, without the biases, and without the table of positions", 0.98, alone=True)
+                bare = without.put(_VOCABULARY, Polynomial.of(padded))
+                yield counted_as(subject, bare, f"{words}, and without the biases", 0.97)
+                yield counted_as(subject, bare - positions, f"{words}, without the biases, and without the table of positions", 0.98)
 
 
 def _earlier(structure: Structure) -> Iterator[Edit]:
@@ -215,7 +214,7 @@ def _devices(structure: Structure) -> Iterator[Edit]:
         for number in _DEVICES[:4] if rest else ():
             share = subject.total(sorted(repeated)) * Polynomial.of(Rational(1, number)) + subject.total(rest)
             words = f"one device: an equal share of the layers, {stage.format(number)}"
-            yield fixed(subject, share - subject.formula, words, 1.19, alone=True, choice=True)
+            yield counted_as(subject, share, words, 1.19, choice=True)
 
 
 def _layers(structure: Structure) -> Iterator[Edit]:
@@ -260,7 +259,7 @@ OF_COUNTS: tuple[Habit, ...] = (
     Habit(
         "scales of a file", "a file in 8 bits has a scale for each block of numbers, and counters of a file count them, too", _eight_bits
     ),
-    Habit("some of the layers", "a depth is mistaken, a stage of a pipeline is counted, or one layer stands for the model", _layers),
+    Habit("some of the layers", "the depth is wrong, only a stage of a pipeline is counted, or only one layer", _layers),
     Habit("one of equal shares", "a total is divided by a number of devices, and a share of a file is rounded up", _equal_shares),
     Habit("one device", "a model is split, but not all of it: norms and biases are on every device", _devices),
     Habit("adapters", "fine-tuning stores adapters beside the weights, or merges them", _adapters),
