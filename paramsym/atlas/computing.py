@@ -218,9 +218,6 @@ class Computation:
         for key, default in self.needed.items():
             if values.get(key, default) is None:
                 yield f"{key} is null; what the model computes is known if it is given"
-        for key in self.beside:
-            if key in values and type(values[key]) is not int:
-                yield f"{key} is {shown(thawed(values[key]))}; what the model computes is known if it is a whole number"
         for key, others in self.excluded.items():
             if key in values and values[key] in others:
                 known = " and ".join(shown(thawed(one)) for one in others)
