@@ -9,7 +9,7 @@ A file is an object of JSON, compressed by gzip, one for each model type::
         "windows": [[letter, key, number, number, number, true], ...], "equal": [[letter, letter, true], ...],
         "products": [[letter, letter, letter], ...],
         "same": {key: [letter, default]}, "quotients": {key: [key, key]}, "rotated": [[letter, [letter, ...], key, number], ...],
-        "needed": {key: default}, "step": true,
+        "needed": {key: default}, "beside": {key: default}, "step": true,
         "activations": {key: [path, ...]}, "dropout": [[path or null, number, number, [key, ...], number], ...],
         "undropped": {key: default},
         "kept": [[number or null, key, number, number], ...],
@@ -28,7 +28,8 @@ other letter. ``within`` are lengths of inputs that may be at most another lette
 the product of two others, a number of heads and the width of each; ``same`` are keys on which no tensor
 depends, which must be null or equal to a letter, with their defaults. ``quotients`` are keys of letters that may be null, which means the
 quotient of two other keys, rounded down: the width of heads. ``rotated`` are the fields of each ``Rotated``. ``needed`` are keys that must
-not be null, with their defaults: without a token for padding a classifier takes one text only. ``cache`` is true if the class returns the
+not be null, with their defaults: without a token for padding a classifier takes one text only. ``beside`` are keys of letters on which no
+tensor depends, with their defaults: the number of experts for each token. ``cache`` is true if the class returns the
 keys and values of its attention for the next step, null if it returns nothing, and false if it returns something else. ``step`` is true if
 a position after others has the same operators, with the keys and values of these before its own. ``kept`` says of which layers it
 returns at most as many positions as a key says, and a number more: those of a kind, or all, with the key's default. ``activations`` are
@@ -95,6 +96,7 @@ class Computation:
     quotients: Mapping[str, tuple[str, str]]
     rotated: tuple[Rotated, ...]
     needed: Mapping[str, Value]
+    beside: Mapping[str, int]
     kept: tuple[tuple[int | None, str, int | None, int], ...]
     letters: Mapping[str, Symbol]
     recording: Recording
@@ -387,6 +389,7 @@ def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) ->
         quotients={str(key): (str(dividend), str(divisor)) for key, (dividend, divisor) in one.get("quotients", {}).items()},
         rotated=tuple(Rotated(letter, tuple(width), *rest) for letter, width, *rest in one.get("rotated", ())),
         needed={str(key): recorded_value(default) for key, default in one.get("needed", {}).items()},
+        beside={str(key): int(default) for key, default in one.get("beside", {}).items()},
         kept=tuple((kind, str(key), default, int(more)) for kind, key, default, more in one.get("kept", ())),
         letters=letters,
         recording=Reader(letters, one["sizes"]).recording(one["recording"]),

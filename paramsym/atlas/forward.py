@@ -237,7 +237,8 @@ class Forward(Layer):
 
     def _sizes_of_letters(self, found: Computation) -> dict[Symbol, Any]:
         """The sizes of this model for the letters of the recording."""
-        by_name = {**{name_of(key): value for key, value in self._settled.items() if type(value) is int}, **self._by_name}
+        numbers = {**found.beside, **{key: value for key, value in self._settled.items() if type(value) is int}}
+        by_name = {**{name_of(key): value for key, value in numbers.items()}, **self._by_name}
         for key, (dividend, divisor) in found.quotients.items():
             if self._settled.get(key) is None:
                 size, parts = by_name[name_of(dividend)], by_name[name_of(divisor)]

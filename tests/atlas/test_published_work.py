@@ -82,3 +82,19 @@ def test_pictures() -> None:
     layer = 4 * 384**2 + 2 * 384 * 1536
     wanted = 2 * 14 * 14 * 3 * 16 * 16 * 384 + 2 * tokens * 12 * layer + 4 * 12 * 384 * tokens**2
     assert ps.flops(ps.from_config(published("dinov3s")), (1, 3, 224, 224)).total == wanted
+
+
+@pytest.mark.parametrize("chosen", [8, 4])
+def test_experts(chosen: int) -> None:
+    """Qwen3-VL-30B-A3B without pictures: 128 experts, of which a key without a tensor says how many each token has."""
+    text = {"hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128}
+    text |= {"num_local_experts": 128, "moe_intermediate_size": 768, "num_experts_per_tok": chosen, "vocab_size": 151_936}
+    model = ps.from_config({"model_type": "qwen3_vl_moe", "text_config": text})
+    network = 128 * 2048 + chosen * 3 * 2048 * 768
+    assert ps.flops(model, (1, LENGTH)).total == decoder(48, 2048, network, 32, 4, 128, 151_936)
+
+
+def test_experts_that_a_file_does_not_say() -> None:
+    """The number is the default's, 4."""
+    given, bare = ({"model_type": "qwen3_vl_moe", "text_config": text} for text in ({"num_experts_per_tok": 4}, {}))
+    assert ps.flops(ps.from_config(given), (1, 8)).total == ps.flops(ps.from_config(bare), (1, 8)).total

@@ -702,6 +702,8 @@ class Finder:
     """Widths with the number of their heads: only heads of the width of the default are known."""
     products: list[tuple[str, str, str]] = field(default_factory=list)
     """Widths that must be the product of two other letters: the number of heads and the width of each, which is a key of its own."""
+    apart: list[str] = field(default_factory=list)
+    """The letters of keys on which no tensor depends."""
     chance: random.Random = field(default_factory=lambda: random.Random(17))
     fresh: ClassVar[int] = _FRESH
     fewest: ClassVar[int] = _FEWEST
@@ -739,9 +741,9 @@ class Finder:
             of.layer = of.letters(of.base)
         recording = self.shaped(of.at(base))
         if of.beside:
-            more = self.beside_tensors(base, recording) if known is None else [one for one in known["base"] if one not in base]
-            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in more}
-            base |= {name: of.numbers[name] for name in more}
+            self.apart = self.beside_tensors(base, recording) if known is None else [*map(name_of, known.get("beside", ()))]
+            of.numbers |= {name: int(str(of.defaults[of.keys[name]])) for name in self.apart}
+            base |= {name: of.numbers[name] for name in self.apart}
         self.looped = looped(recording)
         self.windows = [replace(one, beyond=self.beyond) for one in (self.found_windows(base) if known is None else _windows(known))]
         if known is None and not all(one.holds(of.reference.resolved(of.base), base) for one in self.windows):
@@ -805,6 +807,7 @@ class Finder:
             **({"quotients": of.quotients} if of.quotients else {}),
             **({"rotated": [list(astuple(one)) for one in of.rotated]} if of.rotated else {}),
             **({"needed": of.needed} if of.needed else {}),
+            **({"beside": {of.keys[name]: base[name] for name in self.apart}} if self.apart else {}),
             **({"same": {key: [name, of.defaults[key]] for key, name in of.same.items()}} if of.same else {}),
             **({"windows": [list(astuple(one)) for one in self.windows]} if self.windows else {}),
             "sizes": writer.sizes,
