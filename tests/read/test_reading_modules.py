@@ -351,3 +351,19 @@ def test_public_questions() -> None:
     joined = module(lambda self, x: torch.cat([self.one(y := self.stem(x)), self.other(y)], 1), stem=stem, **each)
     found = [ps.macs(ps.from_module(net), (1, 3, 32, 32)).total for net in (alone, joined)]
     assert found == [30 * 30 * 27 * 24 + 28 * 28 * 9 * 24, 30 * 30 * 27 * 24 + 2 * 28 * 28 * 9 * 24] == [752_544, 921_888]
+
+
+def test_known_entries_that_change_in_place() -> None:
+    """An array whose entries are known keeps those that it had before a later change, such as the positions of T5's buckets."""
+
+    def forward(self: Any, x: Any) -> Any:
+        positions = torch.arange(x.shape[1])
+        far = torch.log(positions.float() + 1).long()  # unknown: it is computed from floating-point numbers
+        bucket = (positions > 2).long()
+        before = self.w[bucket]
+        bucket += torch.where(positions > 1, positions // 2, far)
+        return x + before + self.w[bucket]
+
+    net, x = module(forward), torch.randn(2, 5, 4)
+    found = ps.run(ps.from_module(net), {"w": net.w.detach().numpy()}, x.numpy())
+    assert abs(found - net(x).detach().numpy()).max() < 1e-5
