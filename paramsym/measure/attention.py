@@ -49,12 +49,12 @@ def is_scores(operation: Any) -> bool:
     return isinstance(operation, Contract) and operation.within is not None and operation.spec.split()[-1] == operation.within[1]
 
 
-def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
+def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool, cpu: bool) -> Keeping:
     """The kept arrays of a fused attention: its inputs, its output, and the logarithm of every query's sum of exponentials.
 
-    The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly if
-    it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has the layout
-    of the queries. If its heads cannot be merged in this layout, the output is a copy with merged heads.
+    The kernel takes a causal mask as a flag. A window needs a mask of four bytes per pair. A bias is such a mask, and is used directly on
+    a CPU, or if it is given for every pair. Keys and values are then copied for each head, unless one copy can be stretched. The result has
+    the layout of the queries. If its heads cannot be merged in this layout, the output is a copy with merged heads.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
@@ -64,7 +64,7 @@ def fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping
     if bias or _written(body, key):
         if bias and bias[0].kind == "truth":  # torch makes numbers of it
             inside.append(Line(("mask",), bias[0].sizes, role="float"))
-        elif whole:
+        elif whole or (bias and cpu):
             kept = {*kept, 3}
         else:
             rows = bias[0].sizes[:-2] if bias else (batch, 1)

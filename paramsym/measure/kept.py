@@ -172,7 +172,8 @@ class _Keeper:
         """Return what a section keeps: torch's attention is one function, and every other kernel lists its kept arrays."""
         body, way, attends = region.body, self.way, region.name == "attention" and any(needs)
         if attends and way.attention == "fused" and runs_fused(way, body, needs):
-            return fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
+            layouts = tuple(self.layout[number] for number in step.takes)
+            return fused(body, layouts, split=step.takes[0] in self.split, cpu=self.way.cpu)
         if attends and way.attention == "fused":
             kept = self._kept(step, body, needs, way=replace(way.way, apart=True))
             return by_steps(body, kept, biased=any(needs[3:]), narrow=way.narrow)

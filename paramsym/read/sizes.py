@@ -172,16 +172,27 @@ def _far_away(
     Raises:
         NotYetError: it has other operators there.
     """
+    too_long: NotYetError | None = None
     for more in _FAR[-1:] if looped(first) else _FAR:
         sizes = moved(base, name, base[name] + more)
         if sizes is None:
             continue
-        with suppress(ArgumentError):
+        try:
             other = at(sizes)
-            if alike(first, other):
-                return [(sizes, other)]
-            both = f"{name} = {base[name]} and {name} = {sizes[name]}"
-            raise NotYetError(f"the operators for {both} differ, so no formula in {name} can be read; give a number.")
+        except ArgumentError:
+            continue
+        except NotYetError as error:  # such as a mask for each window of a large image, which takes long
+            too_long = error
+            continue
+        if alike(first, other):
+            return [(sizes, other)]
+        both = f"{name} = {base[name]} and {name} = {sizes[name]}"
+        raise NotYetError(
+            f"the operators for {both} differ, so no formula in {name} can be read; give a number, or a multiple such as 2*{name}"
+            " if they depend on a remainder."
+        )
+    if too_long is not None:
+        raise too_long
     return []
 
 

@@ -200,7 +200,7 @@ class _Recorder:
             return None
         with unwatched(self.torch):
             tensor = tensor.detach().cpu()
-            return (tensor.float() if tensor.dtype == self.torch.bfloat16 else tensor).numpy()
+            return (tensor.float() if tensor.dtype == self.torch.bfloat16 else tensor).numpy().copy()  # it may be changed in place
 
     def _version(self, tensor: Any) -> int:
         view = self.views.get(id(tensor))
@@ -331,14 +331,16 @@ class _Recorder:
         value = next(one for one in flat([result]) if isinstance(one, torch.Tensor))
         if value.shape != tensor.shape:
             raise NotYetError(f"{self._where()} changes the shape of an array in place by {name}; this cannot be read.")
+        fixed = self._depends_on_nothing(taken) and self._kind(tensor) not in REAL and id(tensor) not in self.number
+        frozen = {} if fixed else self._frozen(arguments)  # before the change, because constants are noted with their entries
         if value.device.type == tensor.device.type == "cpu" and id(tensor) not in self.blind:
             with unwatched(torch), torch.no_grad():
                 tensor.detach().copy_(value)
-        if self._depends_on_nothing(taken) and self._kind(tensor) not in REAL and id(tensor) not in self.number:
+        if fixed:
             return tensor
         if any(id(one) in self.blind or one.device.type == "meta" for one in taken):
             self._blinded(tensor)
-        self._step(name, self._frozen(arguments), [tensor])
+        self._step(name, frozen, [tensor])
         self._put_back(tensor)
         return tensor
 

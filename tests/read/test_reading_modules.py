@@ -359,3 +359,19 @@ def test_connections() -> None:
     outer = nn.Sequential(inner, nn.Linear(4, 5))
     assert ps.connections(ps.from_module(outer), (B, 3)) == (3 * 4 + 4) + 4 + (4 * 5 + 5)
     assert ps.connections(ps.from_module(outer), (B, 7, 3)) == 7 * (16 + 25) + 7 * 4
+
+
+def test_known_entries_that_change_in_place() -> None:
+    """An array whose entries are known keeps those that it had before a later change, such as the positions of T5's buckets."""
+
+    def forward(self: Any, x: Any) -> Any:
+        positions = torch.arange(x.shape[1])
+        far = torch.log(positions.float() + 1).long()  # unknown: it is computed from floating-point numbers
+        bucket = (positions > 2).long()
+        before = self.w[bucket]
+        bucket += torch.where(positions > 1, positions // 2, far)
+        return x + before + self.w[bucket]
+
+    net, x = module(forward), torch.randn(2, 5, 4)
+    found = ps.run(ps.from_module(net), {"w": net.w.detach().numpy()}, x.numpy())
+    assert abs(found - net(x).detach().numpy()).max() < 1e-5
