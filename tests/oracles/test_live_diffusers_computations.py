@@ -55,7 +55,9 @@ class Live:
     def given(self, network: Any, more: int, device: str = "meta") -> tuple[dict[str, Any], list[tuple[int, ...]]]:
         """Return the arguments of a pass, and the shapes of the inputs."""
         sizes = {key.replace(".", "_"): value for key, value in self.point.items()}
-        sizes |= {name: starts[0] + more for name, starts in STARTS.items() if name != "clip"} | {"clip": STARTS["clip"][0] + 4 * (more % 3)}
+        sizes |= {name: starts[0] + more for name, starts in STARTS.items() if name != "clip"} | {
+            "clip": STARTS["clip"][0] + 4 * (more % 3)
+        }
         given = arrays(network, dict(self.inputs), sizes, device)
         return given, [tuple(one.shape) for one in flat(given) if torch.is_tensor(one)]
 
