@@ -8,6 +8,7 @@ import pytest
 
 import paramsym as ps
 from paramsym import B, S, T
+from paramsym.atlas.model import Recorded
 from paramsym.errors import NotYetError, ShapeError
 
 FLUX = {"_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38}
@@ -79,6 +80,7 @@ def test_published_operations() -> None:
 def test_a_batch_in_letters() -> None:
     """A formula holds for any batch, and for a batch of 1, which has a form of its own."""
     model = ps.load(FLUX)
+    assert isinstance(model, Recorded)
     shapes = [(B, S, 64), (B, T, 4096), (B, 768), (B,), (S, 3), (T, 3)]
     assert [*model.inputs.values()] == shapes
     assert ps.output_shape(model, *shapes) == (B, S, 64)
