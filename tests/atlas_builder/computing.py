@@ -380,7 +380,8 @@ class Class:
 
     def taken(self, resolved: Mapping[str, Any]) -> Iterator[Inputs]:
         """Yield the inputs that the class takes, with what their sizes are multiples of."""
-        known, multiples = (getattr(self.reference, each.__name__, each) for each in (candidates, units))
+        known: Any = getattr(self.reference, "candidates", candidates)
+        multiples: Any = getattr(self.reference, "units", units)
         for inputs in known(self.made(self.base), self.numbers, resolved):
             for self.inputs, self.units in ((inputs, each) for each in multiples(inputs)):
                 try:

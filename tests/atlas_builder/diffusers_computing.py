@@ -44,7 +44,7 @@ _ERRORS = 8
 class DiffusersFinder(NetworkFinder):
     """The search for the computation of one class, counted on the meta device at points that were seen."""
 
-    def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:  # type: ignore[override]
+    def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return all keys that are no letters, without those that change nothing."""
         found = super().held(base, recording, known)
         for key in [key for key, (value,) in found.items() if key in INERT or type(value) is float]:

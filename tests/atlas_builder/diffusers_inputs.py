@@ -96,15 +96,17 @@ def candidates(name: str, forward: Any, numbers: Mapping[str, int], resolved: Ma
     if not resolved.get("guidance_embeds") and "guidance" not in own:
         known["guidance"] = None
     taken = inspect.signature(inspect.unwrap(forward)).parameters
-    parameters = [key for one in taken for key in known if key.partition(".")[0] == one and known[key]]
+    optional = {one for one, parameter in taken.items() if one.endswith("mask") and parameter.default is None}  # texts without padding
+    parameters = [key for one in taken for key in known if key.partition(".")[0] == one and known[key] and key not in optional]
     unit = unit_of(resolved)
-    sides = {side: f"{unit}*{side}" for side in ("rows", "columns") if unit > 1}
     for chosen in product(*(known[one] or () for one in parameters)):
         listed = zip(parameters, chosen, strict=True)
-        yield {one: tuple(sides.get(axis, axis) for axis in (_axis(each, numbers, resolved) for each in axes)) for one, axes in listed}
+        yield {one: tuple(_axis(each, numbers, resolved, unit) for each in axes) for one, axes in listed}
 
 
-def _axis(axis: str | int, numbers: Mapping[str, int], resolved: Mapping[str, Any]) -> str | int:
+def _axis(axis: str | int, numbers: Mapping[str, int], resolved: Mapping[str, Any], unit: int) -> str | int:
+    if axis in {"rows", "columns"} and unit > 1:
+        return f"{unit}*{axis}"
     if isinstance(axis, int) or axis in _LETTERS:
         return axis
     key = next((one for one in axis.split() if type(resolved.get(one)) is int), None)

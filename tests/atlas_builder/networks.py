@@ -11,6 +11,7 @@ from paramsym.atlas import computing
 from paramsym.atlas.computing import formed, packed_computations, path_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.record import plain, unpacked
+from paramsym.read.recording import Recording
 
 
 class NetworkFinder(Finder):
@@ -18,8 +19,9 @@ class NetworkFinder(Finder):
 
     fresh, fewest, mixtures = 6, 5, 2
 
-    def held(self, base: Mapping[str, int], *_: Any) -> dict[str, Any]:
+    def held(self, base: Mapping[str, int], recording: Recording, known: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return all keys that are no letters, rates excepted: in evaluation they do nothing."""
+        del recording, known
         values = self.of.reference.resolved(self.of.base)
         rates = {key for key, domain in self.of.entry["keys"].items() if key.endswith("rate") and "number" in domain}
         return {key: [values.get(key)] for key in self.of.entry["keys"] if name_of(key) not in base and key not in rates}

@@ -29,8 +29,8 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     """Return the FLOPs of torch's counter, forward and both ways; attention is computed step by step, because fused kernels count nothing.
 
     The counter multiplies the weight gradient of a grouped convolution by the number of groups, and knows no product with a vector; it has
-    rules for these here, and for grouped products and affine grids. An LSTM is computed step by step, because the kernel for a CPU counts
-    nothing.
+    rules for these here, and for grouped products, distances and affine grids. An LSTM is computed step by step, because the kernel for a
+    CPU counts nothing.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
@@ -51,6 +51,9 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     def grouped(x: Any, y: Any, *_: Any, **__: Any) -> int:
         return 2 * prod(x[-2:]) * y[-1]  # each row, or each column, is multiplied by one of the groups
 
+    def distances(x: Any, y: Any, *_: Any, **__: Any) -> int:
+        return 2 * prod(x) * y[-2]  # the squares of sums, of which a product gives the mixed term
+
     aten = torch.ops.aten
     rules = {
         aten.convolution_backward: conv_backward,
@@ -60,6 +63,7 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
         aten.addmv: added,
         aten.addbmm: added,
         aten._grouped_mm: grouped,
+        aten._cdist_forward: distances,
         aten.affine_grid_generator: affine,
     }
     counter = FlopCounterMode(display=False, custom_mapping=rules)
