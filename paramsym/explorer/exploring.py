@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import tempfile
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -143,7 +143,7 @@ def page_of(variants: Sequence[Variant]) -> Explorer:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _uncollected() -> Generator[None]:
     """Pause the garbage collector: nearly all objects live until the page is written, and looking at them takes a sixth of its time."""
     paused = gc.isenabled()
     gc.disable()

@@ -109,7 +109,7 @@ def memory(
     convention, recompute = known_word("convention", convention, MEMORY), known_word("recompute", recompute, RECOMPUTE)
     dtype = known_dtype("dtype", dtype, BYTES)
     stored_as: Dtype = dtype if weights is None else known_dtype("weights", weights, (*BYTES, *FORMATS))
-    cached_as: Dtype = dtype if cache is None else known_dtype("cache", cache, (*BYTES, *CACHES))
+    cache = None if cache is None else known_dtype("cache", cache, (*BYTES, *CACHES))
     graded_as: Dtype = dtype if gradients is None else known_dtype("gradients", gradients, BYTES)
     given: Any = zero  # callers without a type checker
     if not isinstance(given, int) or zero not in ZERO:
