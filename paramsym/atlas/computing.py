@@ -368,12 +368,12 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
 def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) -> Computation:
     """Return one form of a file; ``inputs`` are those of its class."""
     stated = one.get("inputs", inputs).items()
-    inputs = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in stated}
-    axes = (axis for listed in inputs.values() for axis in listed if isinstance(axis, str))
+    known = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in stated}
+    axes = (axis for listed in known.values() for axis in listed if isinstance(axis, str))
     names = {*map(name_of, one["base"]), *(letter_in(axis)[1] for axis in axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs=inputs,
+        inputs=known,
         base=one["base"],
         held=_values_of(one["held"]),
         excluded=_values_of(one.get("excluded", {})),
