@@ -367,13 +367,13 @@ def _forms_of(model_type: str, architecture: str) -> tuple[Computation, ...]:
 
 def formed(inputs: Mapping[str, Sequence[str | int]], one: Mapping[str, Any]) -> Computation:
     """Return one form of a file; ``inputs`` are those of its class."""
-    stated = one.get("inputs", inputs).items()
-    known = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in stated}
-    axes = (axis for listed in known.values() for axis in listed if isinstance(axis, str))
+    own = one.get("inputs", inputs).items()
+    taken = {str(name): tuple(axis if isinstance(axis, int) else str(axis) for axis in axes) for name, axes in own}
+    axes = (axis for listed in taken.values() for axis in listed if isinstance(axis, str))
     names = {*map(name_of, one["base"]), *(letter_in(axis)[1] for axis in axes)}
     letters = {name: dims(name) for name in names}
     return Computation(
-        inputs=known,
+        inputs=taken,
         base=one["base"],
         held=_values_of(one["held"]),
         excluded=_values_of(one.get("excluded", {})),
