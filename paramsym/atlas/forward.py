@@ -126,7 +126,7 @@ class Forward(Layer):
         if past() != 0 and not (found.step and cache is not None):
             raise NotYetError(f"what {self.architecture} computes after earlier positions is not known: give all positions, without past.")
         recording = found.recording_of({one.path: self._kinds(one) for one in found.orders}, self._settled)
-        recording = found.running.with_entries(recording, self._settled)
+        recording = found.running.with_entries(recording, self._settled, any_share=bool(found.rotated))
         entries = self._named_as(found, recording, tuple(own._layer.entries()), sizes)
         try:
             result = Player(recording, own._layer, TorchSource.operators, partial(shown_as, self), Put(sizes), entries, cache).play(given)

@@ -75,9 +75,9 @@ class Running:
         """Return a recording with numbers of keys in its arguments."""
         return with_numbers(recording, self.arguments, numbers)
 
-    def with_entries(self, recording: Recording, values: Mapping[str, Value]) -> Recording:
+    def with_entries(self, recording: Recording, values: Mapping[str, Value], *, any_share: bool = False) -> Recording:
         """Return a recording with the entries that follow a configuration; those that are not known are left without."""
-        ropes = {one.number: one.rope(values) for one in self.turns}
+        ropes = {one.number: one.rope(values, any_share=any_share) for one in self.turns}
         made = {number: None if rope is None else Made("turns", (rope,)) for number, rope in ropes.items()}
         made |= {one.number: one.made(values) for one in self.widths}
         constants = {number: replace(one, data=made[number]) if number in made else one for number, one in recording.constants.items()}

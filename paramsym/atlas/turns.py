@@ -47,9 +47,15 @@ class Turns:
     settings: Mapping[str, Any]
     verified: frozenset[str]
 
-    def rope(self, values: Mapping[str, Value]) -> Rope | None:
-        """Return the settings that a configuration gives; None if they are not known."""
+    def rope(self, values: Mapping[str, Value], *, any_share: bool = False) -> Rope | None:
+        """Return the settings that a configuration gives; None if they are not known.
+
+        With ``any_share`` the number of rotated entries is a letter, so that the share may be another one than the default's.
+        """
         given = {key: thawed(values[self.inside + key]) for key in KEYS if values.get(self.inside + key) is not None}
+        if any_share and SHARE in self.settings:
+            usual_share = {SHARE: self.settings[SHARE]}
+            given = {key: {**one, **usual_share} if isinstance(one, Mapping) else one for key, one in given.items() if key != SHARE}
         found = self._given(given)
         usual, rope = rope_of(self.settings), None if found is None else rope_of(found)
         return rope if rope is not None and usual is not None and rope.amplitude == usual.amplitude else None

@@ -175,3 +175,18 @@ def test_yarn_rotates_pairs(share: float) -> None:
 
 def _by_name(model: ps.Layer) -> dict[str, Any]:
     return {symbol.name: size for symbol, size in model.sizes.items()}
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_runs_with_a_share_of_a_head(share: float) -> None:
+    """Phi's record gives what the reference gives, also for other shares than the half of each head that was recorded."""
+    torch, transformers = imported("torch"), imported("transformers")
+    config = {"vocab_size": 11, "hidden_size": 32, "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 8}
+    config |= {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0, "partial_rotary_factor": share}}
+    theirs = transformers.AutoModel.from_config(transformers.PhiConfig(**config, bos_token_id=1, eos_token_id=2)).eval()
+    tokens = torch.arange(1, 8)[None]
+    with torch.no_grad():
+        expected = theirs(tokens).last_hidden_state.numpy()
+    tensors = {name: tensor.numpy() for name, tensor in theirs.state_dict().items()}
+    found = ps.run(ps.from_config({"model_type": "phi", **config}, "PhiModel"), tensors, tokens.numpy())[0]
+    assert abs(found - expected).max() < 1e-4 * abs(expected).max()
