@@ -9,7 +9,8 @@ from typing import Any
 from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Count, Shape, canonical, per
-from paramsym.atlas.computing import Computation, classes_that_compute, computations_for, computes
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import classes_that_compute, computations_for, computes
 from paramsym.atlas.letters import entries_of, name_of
 from paramsym.atlas.losses import usual_loss
 from paramsym.atlas.orders import DEEPER, Order

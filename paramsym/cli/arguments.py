@@ -340,4 +340,4 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:  # noqa
 
 def _letters(text: str) -> str | dict[str, str]:
     """Read the name of a paper's letters, or letters with their LaTeX."""
-    return dict(pair.partition("=")[::2] for pair in text.split(",")) if "=" in text else text
+    return {letter: latex for letter, _, latex in (pair.partition("=") for pair in text.split(","))} if "=" in text else text

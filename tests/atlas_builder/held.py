@@ -13,7 +13,8 @@ from atlas_builder.passes import configuration, model_at, recorded_like, rewritt
 from atlas_builder.rates import Beside
 from atlas_builder.words import arguments
 
-from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import formed
 from paramsym.atlas.files import record_of
 
 

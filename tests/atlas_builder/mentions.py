@@ -31,7 +31,7 @@ from atlas_builder.starts import STARTS
 from transformers.configuration_utils import _LEGACY_LAYER_TYPE_REMAP, PreTrainedConfig
 
 from paramsym.atlas.common_keys import USUAL
-from paramsym.atlas.computing import FULL, KINDS, SLIDING
+from paramsym.atlas.computation import FULL, KINDS, SLIDING
 from paramsym.atlas.domain import verified
 from paramsym.atlas.files import recorded_types
 from paramsym.atlas.reading import known_to_all

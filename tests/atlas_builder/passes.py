@@ -14,7 +14,8 @@ from atlas_builder.computing import with_buffers_in_place
 from atlas_builder.reference import reference_of
 
 from paramsym.atlas.building import recorded
-from paramsym.atlas.computing import Computation, computed_types, packed_computations, path_of
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import computed_types, packed_computations, path_of
 from paramsym.atlas.letters import name_of
 from paramsym.atlas.model import Recorded
 from paramsym.atlas.record import plain, unpacked

@@ -20,7 +20,8 @@ from atlas_builder.reference import reference_of
 from atlas_builder.words import KEPT, arguments
 
 import paramsym as ps
-from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import formed
 from paramsym.atlas.domain import verified
 from paramsym.atlas.dropout import Dropout
 from paramsym.atlas.files import record_of

@@ -18,7 +18,8 @@ from atlas_builder.words import arguments
 from torch.overrides import TorchFunctionMode
 from transformers.configuration_utils import PreTrainedConfig
 
-from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import formed
 from paramsym.atlas.files import record_of
 from paramsym.atlas.values import Value
 from paramsym.read.recording import Done

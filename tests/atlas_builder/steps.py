@@ -17,7 +17,8 @@ from atlas_builder.passes import WORK, configuration, layer_at, layers_at, model
 from transformers import DynamicCache
 
 import paramsym as ps
-from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import formed
 from paramsym.atlas.files import record_of
 from paramsym.read.recording import Recording, refs
 from paramsym.read.torch_recorder import recorded as recording_of

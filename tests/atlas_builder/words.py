@@ -17,7 +17,8 @@ from atlas_builder.passes import WORK, configuration, layers_at, model_at, rewri
 
 import paramsym as ps
 from paramsym.atlas.activations import WORDS, without_numbers
-from paramsym.atlas.computing import Computation, formed
+from paramsym.atlas.computation import Computation
+from paramsym.atlas.computing import formed
 from paramsym.atlas.domain import verified
 from paramsym.atlas.files import record_of
 from paramsym.atlas.letters import name_of

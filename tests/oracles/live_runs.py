@@ -11,7 +11,7 @@ import pytest
 
 import paramsym as ps
 from paramsym.atlas.building import recorded
-from paramsym.atlas.computing import Computation
+from paramsym.atlas.computation import Computation
 from paramsym.atlas.domain import thawed
 from paramsym.atlas.files import record_of
 from paramsym.errors import ConfigError, NotYetError, ShapeError
