@@ -13,8 +13,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from sympy import Expr, Integer
-
 from paramsym.algebra.size import Axis, Dim, canonical, conditions_are_asked, extent, factors_of, product, same
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
@@ -129,13 +127,8 @@ def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
 
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
     """Return whether the stride of every axis is the extent of the next one; axes of size 1 do not count."""
-    if _in_steps((stride, factors) for _, stride, factors in axes):
-        return True  # for all sizes: an axis of size 1 multiplies the steps by 1, so none needs to be looked for
-    return _in_steps((stride, factors) for size, stride, factors in axes if not _is_one(size))
-
-
-def _in_steps(axes: Iterable[tuple[Stride, Stride]]) -> bool:
-    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(axes))
+    real = [(stride, factors) for size, stride, factors in axes if not _is_one(size)]
+    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
 
 
 def _is_one(size: Dim) -> bool:
@@ -162,7 +155,7 @@ def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layou
     for words in right:
         if not _behind([(extent(found[word]), strides[word], _sizes(found[word])) for word in words]):
             return None
-        real = [word for word in words if len(words) == 1 or not _is_one(extent(found[word]))] or list(words)
+        real = [word for word in words if not _is_one(extent(found[word]))] or list(words)
         merged.append(strides[real[-1]] if real else ())
         first.append(lie.index(real[0]) if real else len(lie))
     return Layout(tuple(merged), tuple(sorted(range(len(right)), key=first.__getitem__)))
@@ -178,21 +171,7 @@ def _sizes(axis: Axis) -> Stride:
 
 
 def _equal(one: Stride, other: Stride) -> bool:
-    """Return whether two steps are equal; for steps in letters, the answer becomes a condition: their quotient is not 1."""
-    if one == other or Counter(one) == Counter(other) or _product(one) == _product(other):
-        return True
-    if conditions_are_asked():
-        above, below = _quotient(one, other)
-        if not (below == 1 and above.as_coeff_Mul()[0] > 1):  # such as 3*p**2, which is never 1
-            same(above, below)
-    return False
-
-
-@lru_cache(maxsize=1 << 12)
-def _quotient(one: Stride, other: Stride) -> tuple[Expr, Expr]:
-    """Return the quotient of two steps or its reciprocal, as what is above and below the line; a 1 is below."""
-    above, below = sorted((Integer(1) * _product(one) / _product(other)).as_numer_denom(), key=lambda side: side == 1)
-    return above, below
+    return one == other or Counter(one) == Counter(other) or _product(one) == _product(other)
 
 
 @lru_cache(maxsize=1 << 12)
