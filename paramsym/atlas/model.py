@@ -187,7 +187,8 @@ def _check_size(name: str, domain: Mapping[str, Any], size: Count) -> None:
     low, high = min(tried or entries), max(tried or entries)
     at_most(low, size, "the least verified size", name)
     at_most(size, largest(low, high, domain) if tried else high, name, "the largest verified size")
-    divides(domain.get("of", 1), size, "the unit of the verified sizes", name)
+    if "of" in domain:
+        divides(domain["of"], size, "the unit of the verified sizes", name)
 
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:

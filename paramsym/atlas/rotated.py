@@ -19,8 +19,8 @@ class Rotated:
     """How many entries of a head are rotated: fewer than the head has, or, with ``whole``, at most as many.
 
     Rotation takes pairs: with ``up`` the reference rounds an odd number up, without it, it takes no odd one. ``width`` are the letters of
-    the head's width: one, or a dividend and a divisor. ``key`` is a number, or a share of the width, which is rounded down; ``default`` is
-    its value if it is not given.
+    the head's width: one, or a dividend and a divisor. ``key`` is a number, or a share of the width, a whole number; ``default`` is its
+    value if it is not given.
     """
 
     letter: str
@@ -55,7 +55,7 @@ class Rotated:
         """Return the number of rotated entries; ``numbers`` are those of the configuration, which say whether a quotient is exact.
 
         Raises:
-            NotYetError: a share of a width in letters that floating-point numbers round down to something else.
+            NotYetError: a share of a width that is no whole number, as the reference computes it in floating-point numbers.
         """
         found = self._size(values, sizes, numbers)
         number = self._size(values, numbers, numbers)
@@ -73,13 +73,11 @@ class Rotated:
         for one in by:
             width = canonical(per(width, sizes[one]) if whole % numbers[one] == 0 else width // sizes[one])
             whole //= numbers[one]
-        if isinstance(width, int):
-            return int(width * share)
         part = Fraction(str(share))
         above, below = part.numerator, part.denominator
-        if int(whole * share) != whole * above // below:
-            raise NotYetError(f"{self.key} is {share}, which a computer rounds for a head of {whole} entries; give numbers for letters.")
-        return per(width * above, below) if whole * above % below == 0 else width * above // below
+        if whole * above % below or int(whole * share) != whole * above // below:
+            raise NotYetError(f"{self.key} is {share}; what the model computes is known if this share of {whole} is a whole number.")
+        return int(width * share) if isinstance(width, int) else per(width * above, below)
 
 
 def share_of(values: Mapping[str, Value], key: str) -> Any:
