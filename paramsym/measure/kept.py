@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import canonical
+from paramsym.algebra.size import canonical, substitute
 from paramsym.core.ledger import Line
 from paramsym.measure.attention import by_steps, fused, is_scores, runs_fused
 from paramsym.measure.gradients import first_apart, gradients, later_gradients
@@ -303,7 +303,7 @@ class _Keeper:
             self.mixed |= kept.mixed
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
         for position, (numbers, body) in enumerate(loop.bodies):
-            between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
+            between = _after_first(numbers) if position == 0 else numbers
             before = ring[position - 1]
             for n in range(loop.carry if between.count != 0 else 0):
                 same = before.results[n].taken == n  # a copy passes its input on, in the same storage
@@ -314,7 +314,7 @@ class _Keeper:
             self.layout[number] = result.layout
             if result.taken is None and not result.stored:
                 self.root[number] = own.setdefault(result.number, number)
-                self.storage[self.root[number]] = result.storage
+                self.storage[self.root[number]] = _in_last(result.storage, loop.bodies[-1][0])
         inputs = {n for n in range(loop.carry) if _takes(n, [kept for _, kept in copies])}
         along = {n for _, kept in copies for n in kept.inputs if n >= loop.carry}
         self._ends(step, replace(ring[-1] if len(ring) > 1 else copies[-1][1], inputs=inputs | along))
@@ -359,6 +359,20 @@ class _Keeper:
             self.keep(step.takes[number])
         for number in kept.outputs:
             self.keep(step.gives[number])
+
+
+def _after_first(copies: Numbers) -> Numbers:
+    """Return the copies whose inputs are carried to them from another copy."""
+    start = copies.start if copies.index is None else canonical(copies.start + copies.step)
+    return replace(copies, start=start, count=canonical(copies.count - 1))
+
+
+def _in_last(kind: ArrayType, copies: Numbers) -> ArrayType:
+    """Return the type that an array of a copy has in the last copy."""
+    if copies.index is None:
+        return kind
+    last = canonical(copies.start + (copies.count - 1) * copies.step)
+    return replace(kind, shape=substitute(kind.shape, {copies.index: last}))
 
 
 def _takes(n: int, copies: Sequence[Keeping]) -> bool:

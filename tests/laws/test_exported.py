@@ -100,6 +100,17 @@ def test_costs_of_families(name: str, cost: str) -> None:
         agrees(subject, function, row)
 
 
+def test_copies_that_grow() -> None:
+    """Each layer of a DenseNet takes wider arrays than the one before: all sizes are those of its copy, and no letter of a copy is left."""
+    for convention in ("torch-eager", "torch-sdpa"):
+        cost = ps.activations(ps.models.DenseNet(), dtype="bfloat16", convention=convention)
+        assert cost.polynomial.free_symbols <= set(cost.symbols)
+        for depth in (2, 3):
+            row = {"B": 2, "N": 10, "W": 3, "g": 4} | dict.fromkeys(("n1", "n2", "n3", "n4"), depth)
+            sizes = {symbol: row[symbol.name] for symbol in cost.symbols}
+            assert cost.polynomial.as_expr().subs(sizes) == cost.at(sizes).count
+
+
 @cases(2)
 @pytest.mark.parametrize("ones", [("B", "G"), ("A", "G"), ("B", "A", "G"), ("S",), ("B", "S", "A", "G")])
 def test_several_sizes_of_one(ones: tuple[str, ...]) -> None:
