@@ -15,7 +15,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas import computing
 from paramsym.atlas.computing import computed_types, packed_computations
 from paramsym.atlas.files import record_of
-from paramsym.atlas.letters import name_of
+from paramsym.atlas.letters import letter_in, name_of
 from paramsym.atlas.record import RecordError, plain, unpacked
 from paramsym.errors import DivisibilityError, NotYetError, ParamsymError, ShapeError
 
@@ -180,7 +180,7 @@ def test_every_form_computes(model_type: str) -> None:
         shapes = [tuple(loops.get(axis, axis) for axis in shape) for shape in model.inputs.values()]
         forward = ps.flops(model, *shapes).total
         assert ps.flops(model, *shapes, way="both").total != forward
-        letters = [dims(axis) for axes in entry["inputs"].values() for axis in axes if isinstance(axis, str)]
+        letters = [dims(letter_in(axis)[1]) for axes in entry["inputs"].values() for axis in axes if isinstance(axis, str)]
         assert B in letters
         assert forward.has(B)
         try:
