@@ -161,7 +161,7 @@ BOTH_KINDS = {"granitemoehybrid": {"num_hidden_layers": 2, "layer_types": ["line
 
 
 UNTRAINED = {
-    *("data2vec-vision", "dinov3_vit", "falcon_h1", "granitemoehybrid", "groupvit_vision_model", "ibert"),
+    *("bamba", "data2vec-vision", "dinov3_vit", "falcon_h1", "granitemoehybrid", "groupvit_vision_model", "ibert"),
     *("mobilenet_v2", "nemotron_h", "phimoe", "swinv2", "yoso"),
 }
 """Types of some of whose classes it is not known what training keeps, which differs from evaluation in more than dropout."""
