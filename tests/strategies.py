@@ -220,7 +220,11 @@ def names(layer: ps.Layer) -> dict[str, object]:
 
     scope: dict[str, object] = {name: getattr(ps, name) for name in dir(ps) if name[0].isupper() or name in {"per", "cat", "stack"}}
     scope |= {cls.__name__: cls for cls in layer_classes()}
-    scope |= {model.__name__: model for model in model_classes()} if type(layer).__module__.startswith(("paramsym.models", "paramsym.atlas")) else {}
+    scope |= (
+        {model.__name__: model for model in model_classes()}
+        if type(layer).__module__.startswith(("paramsym.models", "paramsym.atlas"))
+        else {}
+    )
     scope |= {
         "Activated": Activated,
         "Max": Max,

@@ -9,8 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CHANGES = "atlas_builder.reference"
 """The module that changes functions of the frameworks when it is imported."""
-IN_FUNCTIONS = {"oracles.live_diffusers", "oracles.test_diffusers", "oracles.test_timm"}
-"""Modules with functions that import the builder; the first has a process of its own, the others derive a class again at the end."""
+IN_FUNCTIONS = {"oracles.live_diffusers"}
+"""Modules with functions that import the builder, and a process of their own."""
 
 
 def imported_by(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:

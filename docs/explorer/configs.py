@@ -40,6 +40,8 @@ ROPE: Mapping[str, dict[str, Any]] = {
 Lettered = Size | Pair | Limit
 """Keys that become a letter."""
 _NOT_THERE = object()
+_FAR = 1000.5
+"""A number that is far from usual ones."""
 _SHARED = 20
 """The factor by which heads are widened, so that every tried fraction of a head is a whole number."""
 
@@ -239,11 +241,15 @@ class Rules:
 
     def _free(self, name: str) -> bool:
         """Whether a number changes nothing that the page shows; first tried for all of them at once."""
-        return self._all_free or self._changes_nothing({name: self._other(name)})
+        return self._all_free or all(self._changes_nothing({name: other}) for other in (self._other(name), self._far(name)))
 
     @cached_property
     def _all_free(self) -> bool:
-        return self._changes_nothing({name: self._other(name) for name in self._unlike})
+        return all(self._changes_nothing({name: other(name) for name in self._unlike}) for other in (self._other, self._far))
+
+    def _far(self, name: str) -> Any:
+        """Return a number that is far from usual ones: the records of the atlas know numbers up to a largest one."""
+        return _FAR if isinstance(self.keys[name], Real) else self._other(name)
 
     def _changes_nothing(self, changed: Mapping[str, Any]) -> bool:
         try:

@@ -58,11 +58,16 @@ class Rotated:
             NotYetError: a share of a width that is no whole number, as the reference computes it in floating-point numbers.
         """
         found = self._size(values, sizes, numbers)
-        number = self._size(values, numbers, numbers)
-        if number % 2 and not self.up and not isinstance(found, int):
-            said = f"{self.key} is {self.stated(values)}, which gives {number} entries of a head"
+        if isinstance(found, int):
+            return found + found % 2 if self.up else found
+        try:
+            odd = self._size(values, numbers, numbers) % 2
+        except NotYetError:  # the numbers of the configuration need not fit: others may be put in for the letters
+            odd = 0
+        if odd and not self.up:
+            said = f"{self.key} is {self.stated(values)}, which gives an odd number of entries of a head"
             raise NotYetError(f"{said}; what the model computes is known for pairs.")
-        return 2 * ((found + 1) // 2) if number % 2 and self.up else found
+        return 2 * ((found + 1) // 2) if odd else found
 
     def _size(self, values: Mapping[str, Value], sizes: Mapping[str, Any], numbers: Mapping[str, Any]) -> Any:
         share = self.stated(values)
@@ -73,11 +78,12 @@ class Rotated:
         for one in by:
             width = canonical(per(width, sizes[one]) if whole % numbers[one] == 0 else width // sizes[one])
             whole //= numbers[one]
-        part = Fraction(str(share))
-        above, below = part.numerator, part.denominator
-        if whole * above % below or int(whole * share) != whole * above // below:
-            raise NotYetError(f"{self.key} is {share}; what the model computes is known if this share of {whole} is a whole number.")
-        return int(width * share) if isinstance(width, int) else per(width * above, below)
+        above, below = Fraction(str(share)).as_integer_ratio()
+        if not isinstance(width, int):
+            return per(width * above, below)
+        if width * above % below or int(width * share) != width * above // below:
+            raise NotYetError(f"{self.key} is {share}; what the model computes is known if this share of {width} is a whole number.")
+        return width * above // below
 
 
 def share_of(values: Mapping[str, Value], key: str) -> Any:

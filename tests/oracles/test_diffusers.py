@@ -95,10 +95,12 @@ def test_a_network_is_derived_again(tmp_path: Path) -> None:
     """The documented command finds the tensors that the record has."""
     diffusers()
     imported("transformers")  # the search is the one for its classes
-    from atlas_builder.diffusers_records import main
+    from oracles.test_live_atlas import printed_by
 
     name = "PriorTransformer"
-    main(["--seconds", "40", "--into", str(tmp_path), name])
+    arguments = ["--seconds", "40", "--into", str(tmp_path), name]
+    prepared = "from oracles.test_diffusers import diffusers; diffusers(); from atlas_builder.diffusers_records import main"
+    printed_by(f"{prepared}; main({arguments!r})")
     derived = parsed((tmp_path / f"{name}.json.gz").read_bytes())["classes"][name]
     shipped = ps.from_config({"_class_name": name, "num_attention_heads": 3, "attention_head_dim": 8, "num_layers": 2, "embedding_dim": 20})
     values = dict(shipped.values)

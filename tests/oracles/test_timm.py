@@ -159,11 +159,11 @@ def test_a_class_is_derived_again(tmp_path: Path) -> None:
     """The documented command finds the tensors that the record has, and timm."""
     framework = timm()
     imported("transformers")  # the search is the one for its classes
-    from atlas_builder.timm_class_records import main
+    from oracles.test_live_atlas import printed_by
 
     name, kind = "deit_tiny_distilled_patch16_224", "VisionTransformerDistilled"
     arguments = {"embed_dim": 48, "depth": 3, "num_heads": 4, "patch_size": 8, "img_size": [64, 96], "num_classes": 7}
-    main(["--seconds", "40", "--into", str(tmp_path), kind])
+    printed_by(f"from atlas_builder.timm_class_records import main; main({['--seconds', '40', '--into', str(tmp_path), kind]!r})")
     derived = parsed((tmp_path / "classes" / f"{kind}.json.gz").read_bytes())["classes"][kind]
     shipped = ps.from_config({"architecture": name, "num_classes": 7, "model_args": arguments})
     assert_stores(shipped, on_meta(lambda: framework.create_model(name, **arguments)))
