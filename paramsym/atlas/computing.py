@@ -124,7 +124,7 @@ def classes_that_compute(model_type: str) -> list[str]:
     """Return the classes of a type whose computation is recorded.
 
     >>> classes_that_compute("apertus"), classes_that_compute("led")
-    (['ApertusForCausalLM'], [])
+    (['ApertusForCausalLM', 'ApertusModel'], [])
     """
     return list(_classes_of(model_type))
 

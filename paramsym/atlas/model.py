@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Count, Dim, at_most, divides
+from paramsym.algebra.size import Count, Dim, at_most, conditions_are_asked, divides
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.depth import Patterns, follows
 from paramsym.atlas.domain import check_verified, largest, relisted, thawed
@@ -23,7 +23,7 @@ from paramsym.atlas.sizes import Division, Sizes, exact_divisions, followed_by, 
 from paramsym.atlas.tree import Tree, grown
 from paramsym.atlas.values import Value
 from paramsym.core.layer import Layer, Part
-from paramsym.errors import StructureError
+from paramsym.errors import ParamsymError, StructureError
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,6 +85,8 @@ class Recorded(Forward):
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
+            if conditions_are_asked() and not isinstance(number, int) and self._needs_one(name):
+                at_most(1, number, "the least size of this form", name)
         if changed:
             sizes = Sizes(self._settled, sizes_of(self._settled), given)
             for dividend, divisor in self._exact:
@@ -97,6 +99,14 @@ class Recorded(Forward):
         if before != after:
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
+
+    def _needs_one(self, name: str) -> bool:
+        """Whether other tensors are stored if a size is 0, such as a number of layers."""
+        values = dict[str, Any](self.values)
+        try:
+            return _skeleton(self._rows, _changed(values, {name: 0}), self._patterns) != _skeleton(self._rows, values, self._patterns)
+        except (ParamsymError, ZeroDivisionError):  # a size that others are divided by
+            return True
 
     @cached_property
     def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:

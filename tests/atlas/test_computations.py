@@ -73,11 +73,11 @@ def test_other_computations_are_refused_by_name(keys: dict[str, Any], words: str
 
 
 def test_another_class_of_the_type_computes() -> None:
-    """Apertus was recorded with its head, and not without it."""
+    """EXAONE 4 was recorded with its head, and not without it."""
     with pytest.raises(
-        NotYetError, match=r"known what ApertusForCausalLM of this type computes: write ps.load\('apertus', 'ApertusForCausalLM'\)"
+        NotYetError, match=r"known what Exaone4ForCausalLM of this type computes: write ps.load\('exaone4', 'Exaone4ForCausalLM'\)"
     ):
-        ps.flops(ps.load("apertus"), (1, 8))
+        ps.flops(ps.load("exaone4"), (1, 8))
 
 
 def test_letters_that_must_be_numbers() -> None:
