@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Count, Dim, at_most, conditions_are_asked, divides
+from paramsym.algebra.size import Count, Dim, at_most, conditions_are_asked, divides, same
 from paramsym.algebra.symbols import dims
 from paramsym.atlas.depth import Patterns, follows
 from paramsym.atlas.domain import check_verified, largest, relisted, thawed
@@ -85,8 +85,8 @@ class Recorded(Forward):
         changed = {name: number for name, number in given.items() if name in held and held[name][1] != number}
         for name, number in changed.items():
             _check_size(name, entry["keys"][held[name][0]], number)
-            if conditions_are_asked() and not isinstance(number, int) and self._needs_one(name):
-                at_most(1, number, "the least size of this form", name)
+            if conditions_are_asked() and not isinstance(number, int) and self._other_without(name):
+                same(number, 0)
         if changed:
             sizes = Sizes(self._settled, sizes_of(self._settled), given)
             for dividend, divisor in self._exact:
@@ -100,7 +100,7 @@ class Recorded(Forward):
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
 
-    def _needs_one(self, name: str) -> bool:
+    def _other_without(self, name: str) -> bool:
         """Whether other tensors are stored if a size is 0, such as a number of layers."""
         values = dict[str, Any](self.values)
         try:

@@ -442,7 +442,7 @@ def test_sizes_put_in_later_are_verified_too() -> None:
                 count(sizes | wrong)
             with pytest.raises(ps.ParamsymError):
                 ps.from_config({"model_type": "led", "encoder_attention_heads": 16, "decoder_attention_heads": 16, **sizes, **wrong})
-        with pytest.raises((ps.ParamsymError, ValueError), match=r"encoder_layers|L=0"):  # other tensors: this form has layers
+        with pytest.raises((ps.ParamsymError, ValueError), match=r"encoder_layers|where L is 0"):  # other tensors: this form has layers
             count(sizes | {"encoder_layers": 0})
 
 
