@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sympy import Integer
+
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical, substitute
 from paramsym.core.ledger import Line
@@ -369,10 +371,8 @@ def _after_first(copies: Numbers) -> Numbers:
 
 def _in_last(kind: ArrayType, copies: Numbers) -> ArrayType:
     """Return the type that an array of a copy has in the last copy."""
-    if copies.index is None:
-        return kind
-    last = canonical(copies.start + (copies.count - 1) * copies.step)
-    return replace(kind, shape=substitute(kind.shape, {copies.index: last}))
+    last = {} if copies.index is None else {copies.index: Integer(1) * canonical(copies.start + (copies.count - 1) * copies.step)}
+    return replace(kind, shape=substitute(kind.shape, last))
 
 
 def _takes(n: int, copies: Sequence[Keeping]) -> bool:
