@@ -21,7 +21,7 @@ def test_which_words() -> None:
 def test_operators(word: str) -> None:
     """Names, arguments and order; a linear activation calls none, for which stands a view."""
     module = activations.ACT2FN[word]
-    kind, steps = WORDS[word]
+    kind, steps, _ = WORDS[word]
     assert kind == type(module).__name__
     found = recorded(torch.nn.Sequential(module), (torch.zeros(2, 3, device="meta"),), {})
     first = found.inputs[0].number
