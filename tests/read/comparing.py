@@ -51,9 +51,8 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
     def grouped(x: Any, y: Any, *_: Any, **__: Any) -> int:
         return 2 * prod(x[-2:]) * y[-1]  # each row, or each column, is multiplied by one of the groups
 
-    def distances(x: Any, y: Any, p: float, mode: int | None = None, **_: Any) -> int:
-        by_product = p == 2 and (mode == 1 or (not mode and max(x[-2], y[-2]) > 25))  # as torch's cdist chooses
-        return 2 * prod(x) * y[-2] if by_product else 0  # a product gives the mixed terms of the squares
+    def distances(x: Any, y: Any, **_: Any) -> int:
+        return 2 * prod(x) * y[-2]  # the squares of sums, of which a product gives the mixed terms
 
     aten = torch.ops.aten
     rules = {
@@ -64,7 +63,7 @@ def counted_on(module: Any, named: dict[str, Any], *given: Any) -> tuple[int, in
         aten.addmv: added,
         aten.addbmm: added,
         aten._grouped_mm: grouped,
-        aten._cdist_forward: distances,
+        aten._euclidean_dist: distances,
         aten.affine_grid_generator: affine,
     }
     counter = FlopCounterMode(display=False, custom_mapping=rules)
