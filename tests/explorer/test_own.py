@@ -68,7 +68,7 @@ MODELS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "read": lambda: (unet(), (B, 3, 2 * H, 2 * dims("W"))),
     "recorded": lambda: (ps.load("led"),),
     "vision": lambda: (ps.load("levit"),),
-    "timm": lambda: (ps.load("timm/convnext_tiny"),),
+    "timm": lambda: (ps.load("timm/resnet18"),),
     "resnet50": lambda: (ps.load("resnet50"),),
     "mamba": lambda: (ps.load("state-spaces/mamba-130m-hf"),),
     "two": lambda: (ps.load("gpt2"), ps.load("bert-base-uncased")),
