@@ -169,8 +169,12 @@ class Cost(Printed):
         >>> print(macs(load("resnet50"), (B, 3, h, w)).without_floors())
         ResNet for (B, 3, 32*h_32, 32*w_32): 83410944*B*h_32*w_32 + 2048000*B MACs (multiply-adds)
         """
-        multiples = {letter: step * dims(f"{letter}_{step}") for letter, step in self._steps.items()}
-        return self.placed(self.layer, multiples) if multiples else self
+        return self.placed(self.layer, self._multiples) if self._steps else self
+
+    @property
+    def _multiples(self) -> dict[Symbol, Expr]:
+        """The letters of the inputs that are divided, each as a multiple of a new letter."""
+        return {letter: step * dims(f"{letter}_{step}") for letter, step in self._steps.items()}
 
     @cached_property
     def _steps(self) -> dict[Symbol, int]:
@@ -255,9 +259,8 @@ class Cost(Printed):
         return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:
-        steps = sorted((str(letter), step) for letter, step in self._steps.items())
-        multiples = " and ".join(f"{letter} = {step}*{letter}_{step}" for letter, step in steps)
-        hint = f"\nThe network divides its inputs: with {multiples}, .without_floors() has a polynomial." if steps else ""
+        multiples = " and ".join(sorted(f"{letter} = {multiple}" for letter, multiple in self._multiples.items()))
+        hint = f"\nThe network divides its inputs: with {multiples}, .without_floors() has a polynomial." if multiples else ""
         where = self.layer.computed_where if self.symbols else ""
         limits = f"\nFor {where}; with numbers for all letters, other sizes are answered, too." if where else ""
         return self._caption + hint + limits

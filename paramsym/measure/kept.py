@@ -365,8 +365,8 @@ class _Keeper:
 
 def _after_first(copies: Numbers) -> Numbers:
     """Return the copies whose inputs are carried to them from another copy."""
-    start = copies.start if copies.index is None else canonical(copies.start + copies.step)
-    return replace(copies, start=start, count=canonical(copies.count - 1))
+    _, others = first_apart(copies)
+    return replace(others, start=copies.start) if copies.index is None else others  # equal copies keep the name of the first
 
 
 def _in_last(kind: ArrayType, copies: Numbers) -> ArrayType:
