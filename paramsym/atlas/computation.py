@@ -1,4 +1,4 @@
-"""One form of what a class computes: the keys and sizes for which it answers, and what is said of others."""
+"""One form of what a class computes: the keys and sizes for which it answers, and the messages that refuse others."""
 
 from __future__ import annotations
 

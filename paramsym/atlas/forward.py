@@ -238,8 +238,8 @@ class Forward(Layer):
 
     def _sizes_of_letters(self, found: Computation) -> dict[Symbol, Any]:
         """The sizes of this model for the letters of the recording."""
-        numbers = {**found.beside, **{key: value for key, value in self._settled.items() if type(value) is int}}
-        by_name = {**{name_of(key): value for key, value in numbers.items()}, **self._by_name}
+        beside = {name_of(key): value for key, value in found.beside.items()}
+        by_name = {**beside, **self._numbers_by_name, **self._by_name}
         for key, (dividend, divisor) in found.quotients.items():
             if self._settled.get(key) is None:
                 size, parts = by_name[name_of(dividend)], by_name[name_of(divisor)]
@@ -251,9 +251,14 @@ class Forward(Layer):
             by_name[one.letter] = one.size(self._settled, by_name, self._whole(found))
         return {found.letters[name]: by_name[name] for name in found.base if name in by_name}
 
+    @property
+    def _numbers_by_name(self) -> dict[str, Any]:
+        """The whole numbers of the configuration."""
+        return {name_of(key): value for key, value in self._settled.items() if type(value) is int}
+
     def _whole(self, found: Computation) -> dict[str, int]:
         """The whole numbers of the configuration by name, with the quotients that a null means."""
-        numbers = {name_of(key): value for key, value in self._settled.items() if type(value) is int}
+        numbers = self._numbers_by_name
         null = {key: of for key, of in found.quotients.items() if self._settled.get(key) is None}
         return numbers | {name_of(key): numbers[name_of(one)] // numbers[name_of(by)] for key, (one, by) in null.items()}
 

@@ -95,18 +95,24 @@ class Recorded(Forward):
         if not numbers:
             return
         check_together(self._settled, entry)
-        before, after = (_skeleton(self._rows, one, self._patterns) for one in (values, self._settled))
-        if before != after:
+        if self._stored(self._settled) != self._stored_as_read:
             listed = ", ".join(f"{name}={value}" for name, value in numbers.items())
             raise StructureError(f"with {listed} {self.architecture} stores other tensors; read a configuration with these values.")
 
     def _other_without(self, name: str) -> bool:
         """Whether other tensors are stored if a size is 0, such as a number of layers."""
-        values = dict[str, Any](self.values)
         try:
-            return _skeleton(self._rows, _changed(values, {name: 0}), self._patterns) != _skeleton(self._rows, values, self._patterns)
+            return bool(self._stored(_changed(dict(self.values), {name: 0})) != self._stored_as_read)
         except (ParamsymError, ZeroDivisionError):  # a size that others are divided by
             return True
+
+    def _stored(self, values: Mapping[str, Value]) -> Any:
+        """Return which tensors are stored for values of keys, to compare."""
+        return _skeleton(self._rows, values, self._patterns)
+
+    @cached_property
+    def _stored_as_read(self) -> Any:
+        return self._stored(dict(self.values))
 
     @cached_property
     def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:

@@ -53,7 +53,7 @@ class Cost(Printed):
     function: Callable[..., Cost] = field(compare=False)
     chosen: Mapping[str, Any] = field(default_factory=dict, compare=False)
     of_arrays: Cost | None = field(default=None, compare=False)
-    """The lines that the program adds to those of stored tensors, as a cost of their own; None if all lines are of the program."""
+    """The lines that the program adds to those of stored tensors, as a separate cost; None if all lines are of the program."""
 
     def __post_init__(self) -> None:
         # A cost counts uses: a stored copy that is not used costs nothing.

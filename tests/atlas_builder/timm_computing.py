@@ -40,15 +40,14 @@ def entry(name: str) -> dict[str, Any]:
         except RefusedError:
             raise
         except Exception as error:
-            more = of.keys_of(getattr(error, "names", ())) - fixed
-            if turn == 3 or not of.pictures:
-                more = more or _sides(of) - fixed
+            last = turn == 3 or not of.pictures
+            more = of.keys_of(getattr(error, "names", ())) - fixed or (_sides(of) - fixed if last else frozenset())
             if more:
                 fixed |= more
-            elif turn < 3 and of.pictures:
-                turn += 1
-            else:
+            elif last:
                 raise
+            else:
+                turn += 1
         else:
             return {named: {"inputs": {key: list(axes) for key, axes in of.inputs.items()}, "forms": [form]}}
 
